@@ -17,9 +17,9 @@ from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.kb_meta import KbMeta
 from kgrag.retrieval.cross_encoding import ByCrossEncoder, CrossEncoder
+from kgrag.retrieval.filter import documents_of_archive
 from kgrag.retrieval.settings import Settings, settings_of
 from kgrag.statements.in_force import InForce
-from kgrag.store.folders import documents_of_archive
 from kgrag.store.store import Store
 from kgrag.store.whole import CopiedStore
 

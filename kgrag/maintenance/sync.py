@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -112,34 +113,23 @@ class Sync:
                 for all. What is new or gone is noticed anywhere.
 
         Raises:
-            IngestionError: If there is no such folder.
+            IngestionError: If there is no such folder, or it cannot be looked at.
         """
-        found, store, is_ours = self._discovered(), self.intake.store, self._is_ours()
-        cards = {card.doc_id: card for card in store.document_cards()}
-        states = (s for s in store.sources() if is_ours(s.source) and s.doc_id in cards)
-        held = {state.source: cards[state.doc_id] for state in states}
+        found, is_ours = self._discovered(), self._is_ours()
+        held = self._held(is_ours)
         files = {absolute(s.name): s for s in found.sources if is_ours(absolute(s.name))}
         looked = set(files)
         if touched is not None:
             known = {parted(source)[0] for source in held}
             looked = {file for file in files if file not in known or _is_in(file, touched)}
         chosen = replace(found, sources=tuple(files[file] for file in sorted(looked)))
-        looked_at = self.intake.look(chosen, model=self.model)
-        seen = [one for one in looked_at if isinstance(one, Seen)]
-        failures = (*found.failures, *(one for one in looked_at if isinstance(one, Failure)))
+        seen = self.intake.look(chosen, model=self.model)
+        failures = (*found.failures, *(one for one in seen if isinstance(one, Failure)))
         unread = {absolute(failure.file) for failure in failures}
-
-        def is_gone(source: str) -> bool:
-            file = parted(source)[0]
-            if any(_is_in(file, (place,)) or place.startswith(f"{file}:") for place in unread):
-                return False
-            if file in files:  # but the record is not
-                return file in looked
-            return is_remote(file) or not os.path.lexists(place_shown(file))
-
-        gone = {*filter(is_gone, held.keys() - {one.source for one in seen})}
+        is_gone = partial(_is_gone, files=files, looked=looked, unread=unread)
+        changes = _changes([one for one in seen if isinstance(one, Seen)], held, is_gone)
         told = tuple((failure.file, failure.reason) for failure in failures)
-        return SyncPlan((*_changes(seen, held, gone),), len(held), told)
+        return SyncPlan(tuple(changes), len(held), told)
 
     def run(
         self, plan: SyncPlan, *, allow_emptying: bool = False, progress: Progress | None = None
@@ -189,16 +179,18 @@ class Sync:
         return report
 
     def _discovered(self) -> Discovery:
-        """Return what is in the folder.
-
-        Raises:
-            IngestionError: If there is no such folder, or it cannot be looked at.
-        """
         found = discover([self.folder], follow_links=self.follow_links)
-        for failure in found.failures:
-            if failure.file == shown_path(self.folder):
-                raise IngestionError(f"{failure.file}: {failure.reason}")
+        name = shown_path(self.folder)
+        if why := {failure.file: failure.reason for failure in found.failures}.get(name):
+            raise IngestionError(f"{name}: {why}")
         return found
+
+    def _held(self, is_ours: Callable[[str], bool]) -> dict[str, Document]:
+        """Return the cards of documents by source, as far as the sources are ours."""
+        store = self.intake.store
+        cards = {card.doc_id: card for card in store.document_cards()}
+        states = (s for s in store.sources() if is_ours(s.source) and s.doc_id in cards)
+        return {state.source: cards[state.doc_id] for state in states}
 
     def _is_ours(self) -> Callable[[str], bool]:
         """Return whether a source is of this folder, not excluded, and of no archive inside."""
@@ -268,15 +260,34 @@ def _is_in(source: str, places: Collection[str]) -> bool:
     )
 
 
+def _is_gone(
+    source: str, *, files: Collection[str], looked: Collection[str], unread: Collection[str]
+) -> bool:
+    """Return whether a source that was not seen is there no more.
+
+    Args:
+        source: It.
+        files: Files that are there.
+        looked: Those of them that were looked at.
+        unread: Files, lines of files and folders that could not be read.
+    """
+    file = parted(source)[0]
+    if any(_is_in(file, (place,)) or place.startswith(f"{file}:") for place in unread):
+        return False
+    if file in files:  # but the record is not
+        return file in looked
+    return is_remote(file) or not os.path.lexists(place_shown(file))
+
+
 def _changes(
-    seen: Sequence[Seen], held: Mapping[str, Document], gone: Collection[str]
+    seen: Sequence[Seen], held: Mapping[str, Document], is_gone: Callable[[str], bool]
 ) -> Iterator[Change]:
     """Yield changes: a source that is gone and a new one of the same content are one, renamed.
 
     Of several with the same content those of the same name are.
     """
     by_content: defaultdict[str, list[str]] = defaultdict(list)
-    for source in sorted(gone):
+    for source in sorted(filter(is_gone, held.keys() - {one.source for one in seen})):
         by_content[held[source].content_hash].append(source)
     for one in sorted(seen, key=lambda s: s.source):
         card, was = held.get(one.source), by_content[one.content_hash]

@@ -1,5 +1,6 @@
 """Metadata filter of a search: documents by name, place, kind, year, issuer and validity."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,8 +9,9 @@ from pathlib import Path
 from kgrag.answer.notes import note
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.limits import check_whole
-from kgrag.store.folders import absolute
+from kgrag.store.folders import ARCHIVES, absolute, archive_of
 from kgrag.store.likeness import not_called
+from kgrag.store.store import Store
 from kgrag.text.facets import NATIONAL, Facets, document_facets
 from kgrag.text.messages import message
 from kgrag.text.organs import full_organ_name
@@ -124,6 +126,14 @@ def documents_within(
             "no document fits all conditions (documents for {said}); drop one", said=said
         )
     return left
+
+
+def documents_of_archive(store: Store, name: str) -> frozenset[str]:
+    """Return the ids of the documents of an archive; none if no archive has the name."""
+    note = store.get_meta(ARCHIVES)
+    if name not in json.loads(note or "{}").values():
+        return frozenset()
+    return frozenset(s.doc_id for s in store.sources() if archive_of(note, s.source) == name)
 
 
 def what_is_left_out(wanted: Filter, cards: Sequence[Document]) -> str:

@@ -11,11 +11,10 @@ from kgrag.answer.notes import Note, note
 from kgrag.ingestion.statements.duty_sentences import is_organ
 from kgrag.limits import check_whole
 from kgrag.qualifiers import Qualifiers, StatementKind
-from kgrag.retrieval.filter import documents_within
+from kgrag.retrieval.filter import documents_of_archive, documents_within
 from kgrag.statements.figures import decimal_of
 from kgrag.statements.in_force import InForce
 from kgrag.statements.sources import role_of, subject_of
-from kgrag.store.folders import documents_of_archive
 from kgrag.store.graph import Statement
 from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
@@ -129,22 +128,12 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
         GarbledTextError: If a name has a broken encoding.
     """
     held, within = store.document_cards(), selection.searched
-
-    def in_force() -> frozenset[str]:
-        return InForce.read(store, held).in_force(selection.day)
-
-    of_archive = partial(documents_of_archive, store)
-    covered = (
-        documents_within(within, held, in_force=in_force, archive=of_archive) if within else None
-    )
-    cards = {c.doc_id: c for c in held if covered is None or c.doc_id in covered}
+    cards = _covered(store, held, selection)
     if not kind:
         return Chosen(cards, held)
-    named = within.documents if within else ()
-    if all(map(of_archive, named)) and len({card.title for card in cards.values()}) < len(cards):
-        for doc_id in InForce.read(store, held).earlier_versions(cards, selection.day):
-            del cards[doc_id]
-    earlier = (len(held) if covered is None else len(covered)) - len(cards)
+    earlier = _earlier_versions(store, held, cards, selection)
+    for doc_id in earlier:
+        del cards[doc_id]
     is_here = in_places(selection.places, cards.values(), selection.level)
     years = selection.years if kind == "target" else None
 
@@ -158,12 +147,37 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
 
     stated = store.statements(kind, sorted(cards) if within else None)
     chosen = [s for s in stated if s.doc_id in cards and is_chosen(s, cards[s.doc_id])]
-    every, names = Chosen(cards, held, chosen, earlier=earlier), _names(selection, kind)
+    every, names = Chosen(cards, held, chosen, earlier=len(earlier)), _names(selection, kind)
     found = every.having(names, kind)
     if kind == "target" and not found:
         names = tuple(filter(None, (p.strip() for name in names for p in _BETWEEN.split(name))))
         found = every.having(names, kind)
     return replace(every, statements=found, names=names)
+
+
+def _covered(store: Store, held: Sequence[Document], selection: "Selection") -> dict[str, Document]:
+    """Return the documents that a selection searches, by id."""
+
+    def in_force() -> frozenset[str]:
+        return InForce.read(store, held).in_force(selection.day)
+
+    cards = {card.doc_id: card for card in held}
+    if not selection.searched:
+        return cards
+    of_archive = partial(documents_of_archive, store)
+    left = documents_within(selection.searched, held, in_force=in_force, archive=of_archive)
+    return {doc_id: card for doc_id, card in cards.items() if doc_id in left}
+
+
+def _earlier_versions(
+    store: Store, held: Sequence[Document], cards: Mapping[str, Document], selection: "Selection"
+) -> frozenset[str]:
+    """Return the documents of which another version is read, as in answers; none if named."""
+    named = selection.searched.documents if selection.searched else ()
+    is_alone = len({card.title for card in cards.values()}) == len(cards)
+    if is_alone or not all(documents_of_archive(store, name) for name in named):
+        return frozenset()
+    return InForce.read(store, held).earlier_versions(cards, selection.day)
 
 
 def _names(selection: "Selection", kind: StatementKind) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from kgrag.types import Document
 
 if TYPE_CHECKING:  # numpy takes long to import, and filters need none
     from kgrag.store.contents import SourceState
-    from kgrag.store.store import Store
 
 FOLDERS = f"{NOTE}folders"  # key of the note: [parts of a folder that are shown, folder, …]
 ARCHIVES = f"{NOTE}archives"  # key of the note of folders that are archives: {folder: name}
@@ -97,14 +96,6 @@ def archive_of(note: str | None, source: str) -> str:
     folders: dict[str, str] = json.loads(note or "{}")
     around = reversed(_parents(parted(source)[0]))
     return next((folders[folder] for folder in around if folder in folders), "")
-
-
-def documents_of_archive(store: "Store", name: str) -> frozenset[str]:
-    """Return the ids of the documents of an archive; none if no archive has the name."""
-    note = store.get_meta(ARCHIVES)
-    if name not in json.loads(note or "{}").values():
-        return frozenset()
-    return frozenset(s.doc_id for s in store.sources() if archive_of(note, s.source) == name)
 
 
 def without_folders(rows: list[dict[str, object]], note: str | None) -> list[dict[str, object]]:
