@@ -118,7 +118,7 @@ def test_a_repaired_document_keeps_its_archive_and_the_log(folder, made):
     assert KnowledgeBase.repair(folder, config=CONFIG).left == ()
 
     with KnowledgeBase.open(folder, config=CONFIG) as base:
-        assert len(base.doc_ids(Filter(documents=("一库",)))) == 3
+        assert len(base.doc_ids(Filter(documents=("一库",))) or ()) == 3
         assert entries(base.store) == log
         assert len(log) == 3
 
