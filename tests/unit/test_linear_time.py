@@ -101,7 +101,8 @@ REACHED = {
     "kgrag.text.quantities.quantities": "says_nothing",
     "answers, models, stores": """
         answer_by_sides as_of_asked ask carry_over cited_material complete cited_passages
-        document_called document_facets document_meant documents_of_archive explained find find_support
+        document_called document_facets document_meant documents_of_archive explained find
+        find_support
         html improve in_official_terms material material_of missing_claims named_figures
         node_id note numbers_missing read_office rate retrieve
         score self_check side states_kind""",
