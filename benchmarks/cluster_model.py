@@ -1,7 +1,7 @@
 """Predict how long an ingest takes with many machines, from service times that are measured here.
 
 usage: python benchmarks/cluster_model.py FOLDER [--files 120] [--readers 1,2,4,16,64,256]
-       [--documents 100000,1000000] [--neo4j-store 0.22] [--neo4j-writers 8]
+       [--documents 100000,1000000] [--neo4j-store 0.22] [--neo4j-writers 1]
        [--machine-hour 0.20] [--cores 4]
 
 Measured: files of FOLDER are ingested twice, by one process that reads and by two; of the first run
@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument("--readers", default="1,2,4,16,64,256")
     parser.add_argument("--documents", default="100000,1000000")
     parser.add_argument("--neo4j-store", type=float, default=57 / 255)
-    parser.add_argument("--neo4j-writers", type=int, default=8)
+    parser.add_argument("--neo4j-writers", type=int, default=1)
     parser.add_argument("--machine-hour", type=float, default=0.20)
     parser.add_argument("--cores", type=int, default=4)
     given = parser.parse_args()
