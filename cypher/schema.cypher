@@ -104,4 +104,4 @@ OPTIONS {indexConfig: {`fulltext.analyzer`: 'cjk', `fulltext.eventually_consiste
 // name: index_entity_names
 CREATE FULLTEXT INDEX kgrag_entity_names IF NOT EXISTS
 FOR (n:KgragEntity) ON EACH [n.name, n.normalized]
-OPTIONS {indexConfig: {`fulltext.analyzer`: 'cjk'}};
+OPTIONS {indexConfig: {`fulltext.analyzer`: 'cjk', `fulltext.eventually_consistent`: true}};
