@@ -118,7 +118,7 @@ def server_cpu(server: Neo4jServer | None) -> float:
 
 def empty(uri: str, given: Given) -> Neo4jStore:
     """Return an empty knowledge base."""
-    clear(uri)
+    clear(uri, bare=True)
     store = Neo4jStore.open(uri)
     store.set_meta(given.meta)
     return store

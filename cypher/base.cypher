@@ -15,7 +15,8 @@ MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
   k.dead_terms AS dead_terms, k.indexed AS indexed, coalesce(k.staged, '') AS staged,
-  coalesce(k.switching, false) AS switching, coalesce(k.hidden, []) AS hidden;
+  coalesce(k.switching, false) AS switching, coalesce(k.hidden, []) AS hidden,
+  head(COLLECT { MATCH (s:KgragSetting {id: 'embedder'}) RETURN s.value }) AS embedder;
 
 // name: lock_base
 // Writing a property takes the node's lock until the transaction ends: one writer at a time of what
@@ -24,7 +25,8 @@ MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq, k.mark = randomUUI
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
   k.dead_terms AS dead_terms, k.indexed AS indexed, coalesce(k.staged, '') AS staged,
-  coalesce(k.switching, false) AS switching, coalesce(k.hidden, []) AS hidden;
+  coalesce(k.switching, false) AS switching, coalesce(k.hidden, []) AS hidden,
+  head(COLLECT { MATCH (s:KgragSetting {id: 'embedder'}) RETURN s.value }) AS embedder;
 
 // name: change_base
 MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k += $values;

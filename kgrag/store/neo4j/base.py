@@ -28,6 +28,7 @@ class Base:
         begun: What will be recorded of the encoder whose vectors are staged; None for none.
         switching: Whether staged vectors are taking over.
         hidden: Labels that our nodes do without; see `kgrag.store.neo4j.labels`.
+        embedder: The encoder that is recorded; None in a new one.
         touched: Entities that lost or gained a name.
         keys: Embeddings that lost a node.
     """
@@ -39,6 +40,7 @@ class Base:
     begun: dict[str, str] | None = None
     switching: bool = False
     hidden: frozenset[str] = frozenset()
+    embedder: str | None = None
     touched: set[str] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)
 
@@ -103,6 +105,7 @@ def _base(rows: Sequence[Row]) -> Base:
         begun(row),
         row["switching"],
         frozenset(row["hidden"]),
+        row["embedder"],
     )
 
 

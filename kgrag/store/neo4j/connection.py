@@ -298,9 +298,10 @@ class Transaction:
         self, name: str, rows: Sequence[object], /, *, size: int = 1000, **parameters: object
     ) -> list[Row]:
         """Return the rows of a statement over `$rows`, so many at a time; none without any."""
-        found: list[Row] = []
+        text, found = statement(name, self.base), list[Row]()
         for start in range(0, len(rows), size):
-            found += self.run(name, **parameters, rows=rows[start : start + size])
+            batch = rows[start : start + size]
+            found += self.driven.run(text, {**parameters, "rows": batch})
         return found
 
     @property

@@ -48,13 +48,15 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     _check_chunks(bundle)
     document = bundle.document
     doc_id, layout = document.doc_id, layout_of(document.title, bundle.chunks)
+    wanted = DocumentKnowledge()
+    wanted.add(bundle.facts, bundle.mentions)
     before = tx.run("claim_document", id=doc_id)[0]
     held, same = not before["is_new"], before["layout"] == layout
     early = look(tx)  # after the claim: nobody can delete the document from here on
     apart = not held and doc_id not in early.deleting
     made = _put_own(tx, early, bundle, layout) if apart else set()
     base = begin(tx)
-    check_encoder(bundle.embedder, tx.run("setting", key="embedder")[0]["value"])
+    check_encoder(bundle.embedder, base.embedder)
     if base.begun is not None:
         tx.run("unstage", id=doc_id)
     _release_source(tx, base, source, keep=doc_id, carries=True)
@@ -64,8 +66,6 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
         _follow(tx, early, base, bundle)
     else:
         _replace_own(tx, base, bundle, layout, held=held, same=same)
-    wanted = DocumentKnowledge()
-    wanted.add(bundle.facts, bundle.mentions)
     linked = known.mention_rows() if same else {}
     write_knowledge(tx, base, doc_id, known, wanted, linked)
     base.dimension = add_embeddings(tx, bundle.vectors, base.dimension, made)
@@ -81,6 +81,7 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
 
 def _put_own(tx: Transaction, base: Base, bundle: DocumentBundle, layout: str) -> set[str]:
     """Write what a new document has for itself; return the keys of the embeddings made for it."""
+    check_encoder(bundle.embedder, base.embedder)
     _put_document(tx, base, bundle, layout)
     _add_chunks(tx, base, bundle)
     _add_summaries(tx, base, bundle.summaries)
@@ -179,7 +180,7 @@ def add_knowledge(
     check_knowledge(doc_id, facts, mentions, summaries)
     base = begin(tx)
     _check_held(tx, doc_id)
-    check_encoder(embedder, tx.run("setting", key="embedder")[0]["value"])
+    check_encoder(embedder, base.embedder)
     known, wanted = (read_knowledge(tx.run, doc_id) for _ in range(2))
     wanted.add(facts, mentions)
     _check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
