@@ -51,11 +51,13 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     wanted = DocumentKnowledge()
     wanted.add(bundle.facts, bundle.mentions)
     before = tx.run("claim_document", id=doc_id)[0]
-    held, same = not before["is_new"], before["layout"] == layout
-    early = look(tx)  # after the claim: nobody can delete the document from here on
-    apart = not held and doc_id not in early.deleting
+    early = look(tx)  # after the claim: nobody can store the document, or delete it, from here on
+    apart = before["is_new"] and doc_id not in early.deleting
     made = _put_own(tx, early, bundle, layout) if apart else set()
     base = begin(tx)
+    if not apart:  # another writer may have changed it until now
+        before = tx.run("claim_document", id=doc_id)[0]
+    held, same = not before["is_new"], before["layout"] == layout
     check_encoder(bundle.embedder, base.embedder)
     if base.begun is not None:
         tx.run("unstage", id=doc_id)
