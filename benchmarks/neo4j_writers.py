@@ -36,7 +36,7 @@ from kgrag.text.words import words
 from tests.neo4j_server.plugin import clear
 from tests.neo4j_server.server import Neo4jServer
 
-_KILLED_WITHIN_S = 6.0
+_KILLED_WITHIN_S = 4.0
 
 
 def lines(store: Store) -> list[str]:
@@ -184,12 +184,15 @@ def kill(args: argparse.Namespace, uri: str) -> None:
                 victim.process.wait()
                 killed += 1
                 problems += len(store.verify())
+                print(
+                    f"{killed} kills, {at_work} beside the other, {problems} problems", flush=True
+                )
                 victim = Writer(args, uri, 1, 2)
         victim.end()
         other.end()
         problems += len(store.verify())
         same = lines(store) == wanted
-        print(f"{killed} kills, {at_work} beside the other at work, {problems} problems, {same=}")
+        print(f"completed: {problems} problems, {same=}", flush=True)
         store.close()
 
 
