@@ -6,8 +6,8 @@ its share of the documents; then the search indexes are made. What they leave is
 one writer leaves in a folder, line by line of the export, and so is the time.
 
 With `--kills N` one of two writers is killed N times at random moments, while the other goes on;
-whoever was killed begins again. The base must be without a fault after each kill, and equal the
-folder's in the end.
+whoever was killed begins again. The base must be without a fault and equal the folder's in
+the end.
 
 usage: python benchmarks/neo4j_writers.py --kb FOLDER [--limit N] [--writers 1,2,4] [--kills N]
            [--uri bolt://HOST:PORT]
