@@ -15,16 +15,18 @@ MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
   k.dead_terms AS dead_terms, k.indexed AS indexed, coalesce(k.staged, '') AS staged,
-  coalesce(k.switching, false) AS switching;
+  coalesce(k.switching, false) AS switching, coalesce(k.hidden, []) AS hidden,
+  head(COLLECT { MATCH (s:KgragSetting {id: 'embedder'}) RETURN s.value }) AS embedder;
 
 // name: lock_base
-// Writing a property takes the node's lock until the transaction ends: one writer at a time. Copies
-// of the knowledge base see by the mark that somebody may have written.
+// Writing a property takes the node's lock until the transaction ends: one writer at a time of what
+// documents share. Copies of the knowledge base see by the mark that somebody may have written.
 MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq, k.mark = randomUUID()
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
   k.dead_terms AS dead_terms, k.indexed AS indexed, coalesce(k.staged, '') AS staged,
-  coalesce(k.switching, false) AS switching, coalesce(k.hidden, []) AS hidden;
+  coalesce(k.switching, false) AS switching, coalesce(k.hidden, []) AS hidden,
+  head(COLLECT { MATCH (s:KgragSetting {id: 'embedder'}) RETURN s.value }) AS embedder;
 
 // name: change_base
 MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k += $values;
@@ -33,7 +35,7 @@ MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k += $values;
 MATCH (e:KgragEmbedding) RETURN count(e) AS n;
 
 // name: count_change
-MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq + 1;
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k += $values, k.seq = k.seq + 1;
 
 // name: setting
 OPTIONAL MATCH (s:KgragSetting {id: $key}) RETURN s.value AS value;

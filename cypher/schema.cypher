@@ -96,11 +96,6 @@ CREATE TEXT INDEX kgrag_organ_name IF NOT EXISTS FOR (n:KgragOrgan) ON (n.name);
 // name: index_region_name
 CREATE INDEX kgrag_region_name IF NOT EXISTS FOR (n:KgragRegion) ON (n.name);
 
-// name: index_chunk_text
-// For people and other tools; our own searches do not use it, so writers need not wait for it.
-CREATE FULLTEXT INDEX kgrag_chunk_text IF NOT EXISTS
-FOR (n:KgragChunk|KgragSummary) ON EACH [n.text]
-OPTIONS {indexConfig: {`fulltext.analyzer`: 'cjk', `fulltext.eventually_consistent`: true}};
 // name: index_entity_names
 CREATE FULLTEXT INDEX kgrag_entity_names IF NOT EXISTS
 FOR (n:KgragEntity) ON EACH [n.name, n.normalized]

@@ -9,6 +9,12 @@ MATCH (s:KgragSource {doc_id: $id}) RETURN s.id AS source;
 // name: put_source
 MERGE (s:KgragSource {id: $source}) SET s.doc_id = $id;
 
+// name: claim_document
+// Whoever stores the same document waits here until the transaction ends.
+MERGE (d:KgragDocument {id: $id}) ON CREATE SET d.revision = ''
+RETURN d.revision = '' AS is_new, d.layout AS layout, d.node_id AS node_id,
+  d.fingerprint AS fingerprint;
+
 // name: delete_source
 MATCH (s:KgragSource {id: $source}) DELETE s;
 
@@ -17,11 +23,12 @@ MATCH (s:KgragSource {doc_id: $id}) DELETE s;
 
 // name: show_file
 // A document shows the smallest of its sources.
-MATCH (d:KgragDocument {id: $id}) SET d.file = $file;
+OPTIONAL MATCH (s:KgragSource {doc_id: $id})
+WITH coalesce(min(s.id), '') AS file
+MATCH (d:KgragDocument {id: $id}) SET d.file = file;
 
 // name: layout
-OPTIONAL MATCH (d:KgragDocument {id: $id})
-RETURN d.id AS id, d.layout AS layout, d.node_id AS node_id, d.fingerprint AS fingerprint;
+OPTIONAL MATCH (d:KgragDocument {id: $id}) RETURN d.id AS id, d.node_id AS node_id;
 
 // name: revise_document
 MATCH (d:KgragDocument {id: $id}) SET d.revision = randomUUID();
@@ -146,17 +153,21 @@ UNWIND $ids AS entity_id
 MATCH (:KgragDocument {id: $id})-[n:NAMES]->(:KgragEntity {id: entity_id}) DELETE n;
 
 // name: names_counted
-// How many documents write an entity so.
+// How many documents write an entity so, and say that it is of such a type.
 MATCH (e:KgragEntity) WHERE e.id IN $ids
-OPTIONAL MATCH (d:KgragDocument)-[n:NAMES]->(e)
-UNWIND coalesce(n.names, [null]) AS name
-RETURN e.id AS id, e.name AS shown, name, count(DISTINCT d) AS documents;
-
-// name: types_counted
-MATCH (e:KgragEntity) WHERE e.id IN $ids
-OPTIONAL MATCH (d:KgragDocument)-[n:NAMES]->(e)
-UNWIND coalesce(n.types, [null]) AS type
-RETURN e.id AS id, e.type AS shown, type, count(DISTINCT d) AS documents;
+CALL (e) {
+  MATCH (d:KgragDocument)-[n:NAMES]->(e)
+  UNWIND n.names AS name
+  WITH name, count(DISTINCT d) AS documents
+  RETURN collect([name, documents]) AS names
+}
+CALL (e) {
+  MATCH (d:KgragDocument)-[n:NAMES]->(e)
+  UNWIND n.types AS type
+  WITH type, count(DISTINCT d) AS documents
+  RETURN collect([type, documents]) AS types
+}
+RETURN e.id AS id, e.name AS name, e.type AS type, names, types;
 
 // name: show_entities
 UNWIND $rows AS row
@@ -182,11 +193,14 @@ MATCH (s:KgragSummary) WHERE s.id IN $ids DETACH DELETE s;
 MATCH (e:KgragEmbedding) WHERE e.id IN $keys RETURN e.id AS key;
 
 // name: create_embeddings
+// Those come back that are made here. Another writer may make one at the same time: whoever comes
+// second waits for it to be there.
 UNWIND $rows AS row
-CREATE (e:KgragEmbedding {id: row.key, checksum: row.checksum})
-WITH e, row
+MERGE (e:KgragEmbedding {id: row.key})
+ON CREATE SET e.checksum = row.checksum, e:$(row.labels)
+WITH e, row WHERE e.vector IS NULL
 CALL db.create.setNodeVectorProperty(e, 'vector', row.vector)
-WITH e, row WHERE row.zero SET e:KgragZeroEmbedding;
+RETURN e.id AS key;
 
 // name: mark_chunk_embeddings
 MATCH (e:KgragEmbedding) WHERE e.id IN $keys SET e:KgragChunkEmbedding;
@@ -254,20 +268,21 @@ MATCH (e:KgragEmbedding) WHERE e.id IN $keys DELETE e;
 MATCH (e:KgragEmbedding) RETURN count(e) > 0 AS held;
 
 // name: cites
-// What a document cites among those held, as its facts say it now.
+// What a document cites among those held, and what cites it, as the facts say it now.
 MATCH (d:KgragDocument {id: $id})
-MATCH (c:KgragChunk {doc_id: $id})-[m:MENTIONS]->(o:KgragEntity)<-[r:RELATED]-(:KgragEntity)
-WHERE r.id IN m.fact_ids AND r.predicate IN $predicates
-MATCH (other:KgragDocument) WHERE (other.node_id = o.id OR other.name_id = o.id) AND other <> d
-RETURN d.id AS citing, other.id AS cited, r.predicate AS predicate;
-
-// name: cited_by
-MATCH (d:KgragDocument {id: $id})
-MATCH (o:KgragEntity)<-[r:RELATED]-(:KgragEntity)
-WHERE o.id IN [d.node_id, d.name_id] AND r.predicate IN $predicates
-UNWIND r.doc_ids AS doc_id
-MATCH (other:KgragDocument {id: doc_id}) WHERE other <> d
-RETURN DISTINCT other.id AS citing, d.id AS cited, r.predicate AS predicate;
+CALL (d) {
+  MATCH (c:KgragChunk {doc_id: d.id})-[m:MENTIONS]->(o:KgragEntity)<-[r:RELATED]-(:KgragEntity)
+  WHERE r.id IN m.fact_ids AND r.predicate IN $predicates
+  MATCH (other:KgragDocument) WHERE (other.node_id = o.id OR other.name_id = o.id) AND other <> d
+  RETURN d.id AS citing, other.id AS cited, r.predicate AS predicate
+  UNION
+  MATCH (o:KgragEntity)<-[r:RELATED]-(:KgragEntity)
+  WHERE o.id IN [d.node_id, d.name_id] AND r.predicate IN $predicates
+  UNWIND r.doc_ids AS doc_id
+  MATCH (other:KgragDocument {id: doc_id}) WHERE other <> d
+  RETURN other.id AS citing, d.id AS cited, r.predicate AS predicate
+}
+RETURN citing, cited, predicate;
 
 // name: delete_cites
 MATCH (:KgragDocument {id: $id})-[r:CITES]-(:KgragDocument) DELETE r;

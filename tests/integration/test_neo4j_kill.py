@@ -9,14 +9,17 @@ import time
 from pathlib import Path
 
 import pytest
+from neo4j import Driver
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import StoreUnavailableError
+from kgrag.store.neo4j.statements import statement
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.faults.corpus import of_documents
 from tests.fixtures import extent
 from tests.fixtures.kit import few_samples, lines_of
+from tests.neo4j_server.plugin import driver_of
 from tests.neo4j_server.proxy import BoltProxy
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
@@ -196,6 +199,36 @@ def test_writers_at_once_leave_what_one_would(empty_neo4j, corpus, undisturbed):
     assert store is not None
     store.close()
     assert check_whole(empty_neo4j, undisturbed) == undisturbed
+
+
+def test_a_writer_killed_before_its_turn_leaves_nothing(empty_neo4j, corpus, undisturbed):
+    """By then it has written what its document alone has; others go on, and the rest follows."""
+    *samples, first, second = corpus
+    with KnowledgeBase.open(empty_neo4j, embedder=HashEmbedder()) as base:
+        base.ingest(samples)
+    with (
+        driver_of(empty_neo4j) as driver,
+        driver.session() as session,
+        session.begin_transaction() as turn,
+        start(empty_neo4j, first) as victim,
+    ):
+        turn.run(statement("lock_base")).consume()
+        await_waiting(driver)
+        victim.kill()
+    lines = check_whole(empty_neo4j, undisturbed)
+    assert sum('"record": "document"' in line for line in lines) == len(samples)
+    with start(empty_neo4j, second) as other, start(empty_neo4j, first) as again:
+        assert [other.wait(), again.wait()] == [0, 0]
+    assert check_whole(empty_neo4j, undisturbed) == undisturbed
+
+
+def await_waiting(driver: Driver) -> None:
+    """Wait until a writer waits for its turn."""
+    deadline = time.monotonic() + 60
+    waits = "SHOW TRANSACTIONS YIELD status, currentQuery WHERE status STARTS WITH 'Blocked'"
+    while not any("k.mark" in row["currentQuery"] for row in driver.execute_query(waits).records):
+        assert time.monotonic() < deadline, "no writer waits"
+        time.sleep(0.05)
 
 
 def opened(uri: str) -> Neo4jStore | None:

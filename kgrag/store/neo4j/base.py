@@ -1,6 +1,7 @@
 """The knowledge base's node: the lock that writers share, and what a transaction leaves in it."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kgrag.errors import StoreError, StoreUnavailableError
@@ -27,6 +28,7 @@ class Base:
         begun: What will be recorded of the encoder whose vectors are staged; None for none.
         switching: Whether staged vectors are taking over.
         hidden: Labels that our nodes do without; see `kgrag.store.neo4j.labels`.
+        embedder: The encoder that is recorded; None in a new one.
         touched: Entities that lost or gained a name.
         keys: Embeddings that lost a node.
     """
@@ -38,6 +40,7 @@ class Base:
     begun: dict[str, str] | None = None
     switching: bool = False
     hidden: frozenset[str] = frozenset()
+    embedder: str | None = None
     touched: set[str] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)
 
@@ -72,13 +75,25 @@ def bases(database: Database) -> list[str]:
     return sorted(name for name in names if not name or is_base_name(name))
 
 
+def look(tx: Transaction) -> Base:
+    """Return the knowledge base's state without the lock: another writer may change it.
+
+    Raises:
+        StoreError: If the knowledge base has gone.
+    """
+    return _base(tx.run("base"))
+
+
 def lock(tx: Transaction) -> Base:
     """Take the lock that writers share, and return the knowledge base's state.
 
     Raises:
         StoreError: If the knowledge base has gone.
     """
-    rows = tx.run("lock_base")
+    return _base(tx.run("lock_base"))
+
+
+def _base(rows: Sequence[Row]) -> Base:
     if not rows or rows[0]["version"] == DROPPED:
         raise StoreError("the knowledge base was deleted meanwhile: open it again")
     row = rows[0]
@@ -90,6 +105,7 @@ def lock(tx: Transaction) -> Base:
         begun(row),
         row["switching"],
         frozenset(row["hidden"]),
+        row["embedder"],
     )
 
 

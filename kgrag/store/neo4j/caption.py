@@ -118,10 +118,12 @@ def _spelled(place: str, title: str) -> str:
 
 
 def _pieces(text: str, width: int = _WIDTH) -> list[str]:
-    pieces = [""]
+    pieces, used = [""], 0.0
     for character in text:
-        if _width(pieces[-1] + character) > width:
+        used += _width(character)
+        if used > width:
             pieces.append("")
+            used = _width(character)
         pieces[-1] += character
     return pieces
 

@@ -296,12 +296,13 @@ class Transaction:
 
     def run_rows(
         self, name: str, rows: Sequence[object], /, *, size: int = 1000, **parameters: object
-    ) -> None:
-        """Run a statement over `$rows`, so many at a time; not at all without any."""
-        text = statement(name, self.base)
+    ) -> list[Row]:
+        """Return the rows of a statement over `$rows`, so many at a time; none without any."""
+        text, found = statement(name, self.base), list[Row]()
         for start in range(0, len(rows), size):
             batch = rows[start : start + size]
-            self.driven.run(text, {**parameters, "rows": batch}).consume()
+            found += self.driven.run(text, {**parameters, "rows": batch})
+        return found
 
     @property
     def driven(self) -> neo4j.ManagedTransaction:

@@ -40,14 +40,20 @@ class Decisions(Documents):
             is_corrected = _correct(tx, told)
             is_decided = _decide(tx, base, put, gone)
             if is_corrected or is_decided:
-                tx.run("count_change")
+                tx.run("count_change", values={})
             # Where it was this call that did it earlier, nobody heard of it.
             return is_corrected or is_decided or any(tx.earlier)
 
         return self._database.write(work)
 
     def in_one(self, work: Callable[[], T]) -> T:
-        return write_despite_constraints(self._database, self._database.whole(work))
+        whole = self._database.whole(work)
+
+        def within(tx: Transaction) -> T:
+            lock(tx)  # or what `work` reads, and writes changed, might be changed by another
+            return whole(tx)
+
+        return write_despite_constraints(self._database, within)
 
 
 def _correct(tx: Transaction, told: Iterable[Correction]) -> bool:

@@ -1,7 +1,8 @@
 """Vectors as nodes: each distinct text's once, however many nodes share it."""
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from kgrag.store.checks import check_vectors
 from kgrag.store.contents import NodeVector
 from kgrag.store.neo4j.base import Base
 from kgrag.store.neo4j.connection import Transaction
+from kgrag.store.neo4j.statements import of_base
 from kgrag.types import NodeKind
 from kgrag.vectors.vector import KINDS, Vector
 
@@ -23,15 +25,56 @@ Keys = Mapping[str, tuple[NodeKind, str]]  # kind and key by node
 _ROWS = 250  # of vectors in a statement: about 1 MB
 
 
-def add_embeddings(
+def create_embeddings(
     tx: Transaction, vectors: Sequence[NodeVector], dimension: int | None
-) -> int | None:
+) -> set[str]:
     """Create the embeddings that are missing, each under the kinds of node that have it.
+
+    Without the writers' lock, too: in the order of their keys, so that no two writers wait for each
+    other. Those that another writer has made, or deletes, are the matter of `add_embeddings`.
 
     Args:
         tx: The transaction.
         vectors: Of nodes.
         dimension: Of the stored vectors; None before the first.
+
+    Returns:
+        The keys of those that were made.
+
+    Raises:
+        ValueError: If a vector is not finite or neither of unit length nor zero.
+        StoreError: If a dimension is not the stored one, or a vector is neither given nor stored.
+    """
+    given = {v.key: v.vector for v in vectors if v.vector is not None}
+    check_vectors(given, dimension)
+    labels: defaultdict[str, set[str]] = defaultdict(set)
+    for v in vectors:
+        labels[v.key].add(of_base(f"Kgrag{v.kind.title()}Embedding", tx.base))
+    held = {row["key"] for row in tx.run("embeddings_held", keys=sorted(labels))}
+    missing = sorted(labels.keys() - held)
+    for key in missing:
+        if key not in given:
+            raise StoreError(f"vector {key} is not stored: give it with its numbers")
+    rows = embedding_rows({key: given[key] for key in missing})
+    for key, row in zip(missing, rows, strict=True):
+        zero = [of_base("KgragZeroEmbedding", tx.base)] if row["zero"] else []
+        row["labels"] = [*sorted(labels[key]), *zero]
+    return {row["key"] for row in tx.run_rows("create_embeddings", rows, size=_ROWS)}
+
+
+def add_embeddings(
+    tx: Transaction,
+    vectors: Sequence[NodeVector],
+    dimension: int | None,
+    made: Collection[str] = (),
+) -> int | None:
+    """Ensure the embeddings of nodes, each under the kinds of node that have it.
+
+    Args:
+        tx: The transaction, with the lock.
+        vectors: Of nodes.
+        dimension: Of the stored vectors; None before the first.
+        made: Keys of those that the transaction made before the lock.
 
     Returns:
         The dimension afterwards.
@@ -42,16 +85,10 @@ def add_embeddings(
     """
     given = {v.key: v.vector for v in vectors if v.vector is not None}
     dimension = check_vectors(given, dimension)
-    keys = sorted({v.key for v in vectors})
-    held = {row["key"] for row in tx.run("embeddings_held", keys=keys)}
-    missing = [key for key in keys if key not in held]
-    for key in missing:
-        if key not in given:
-            raise StoreError(f"vector {key} is not stored: give it with its numbers")
-    rows = embedding_rows({key: given[key] for key in missing})
-    tx.run_rows("create_embeddings", rows, size=_ROWS)
+    others = [v for v in vectors if v.key not in made]
+    new = create_embeddings(tx, others, dimension) if others else set()
     for kind in KINDS:
-        of_kind = sorted({v.key for v in vectors if v.kind == kind})
+        of_kind = sorted({v.key for v in others if v.kind == kind} - new)
         if of_kind:
             tx.run(f"mark_{kind}_embeddings", keys=of_kind)
     return dimension

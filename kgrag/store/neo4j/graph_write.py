@@ -60,25 +60,16 @@ def update_entities(tx: Transaction, entity_ids: set[str]) -> None:
     if not entity_ids:
         return
     ids = sorted(entity_ids)
-    shown: dict[str, str] = {}
-    types: dict[str, str] = {}
-    names_of: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    types_of: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for row in tx.run("names_counted", ids=ids):
-        shown[row["id"]] = row["shown"]
-        if row["name"] is not None:
-            names_of[row["id"]][row["name"]] = row["documents"]
-    for row in tx.run("types_counted", ids=ids):
-        types[row["id"]] = row["shown"]
-        if row["type"] is not None:
-            types_of[row["id"]][row["type"]] = row["documents"]
-    rows = []
-    for entity_id, counted in sorted(names_of.items()):
-        name, type_ = shown_name(counted), shown_type(types_of[entity_id])
-        if (name, type_) != (shown[entity_id], types[entity_id]):
-            rows.append(_entity_row(entity_id, name, type_))
+    rows: list[dict[str, object]] = []
+    unnamed: list[str] = []
+    for row in sorted(tx.run("names_counted", ids=ids), key=lambda row: row["id"]):
+        if not row["names"]:
+            unnamed.append(row["id"])
+            continue
+        name, type_ = shown_name(dict(row["names"])), shown_type(dict(row["types"]))
+        if (name, type_) != (row["name"], row["type"]):
+            rows.append(_entity_row(row["id"], name, type_))
     tx.run_rows("show_entities", rows)
-    unnamed = sorted(shown.keys() - names_of.keys())
     if unnamed:
         tx.run("delete_entities", ids=unnamed)
 
@@ -93,13 +84,19 @@ def _entity_row(entity_id: str, name: str, type_: str) -> dict[str, object]:
     }
 
 
-def cite(tx: Transaction, doc_id: str) -> None:
-    """Write the citations between a document and the other stored ones, from the facts."""
-    tx.run("delete_cites", id=doc_id)
+def cite(tx: Transaction, doc_id: str, *, replaces: bool = True) -> None:
+    """Write the citations between a document and the other stored ones, from the facts.
+
+    Args:
+        tx: The transaction.
+        doc_id: The document.
+        replaces: Whether it may have some.
+    """
+    if replaces:
+        tx.run("delete_cites", id=doc_id)
     predicates: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for name in ("cites", "cited_by"):
-        for row in tx.run(name, id=doc_id, predicates=sorted(CITING_PREDICATES)):
-            predicates[row["citing"], row["cited"]].add(row["predicate"])
+    for row in tx.run("cites", id=doc_id, predicates=sorted(CITING_PREDICATES)):
+        predicates[row["citing"], row["cited"]].add(row["predicate"])
     rows = [
         {"citing": citing, "cited": cited, "predicates": sorted(found)}
         for (citing, cited), found in sorted(predicates.items())
@@ -158,5 +155,5 @@ def release(tx: Transaction, source: str) -> str:
         return str(doc_id)
     begin(tx)
     tx.run("delete_source", source=source)
-    tx.run("show_file", id=doc_id, file=min(others))
+    tx.run("show_file", id=doc_id)
     return ""

@@ -67,6 +67,12 @@ def write_despite_constraints(database: Database, work: Callable[[Transaction], 
         return database.write(work)
 
 
+def relabel(tx: Transaction, hidden: frozenset[str]) -> None:
+    """Label all of our nodes within a transaction, which holds the lock."""
+    while int(tx.run("relabel_some", hidden=sorted(hidden), limit=_PAGE)[0]["n"]) == _PAGE:
+        pass
+
+
 def _record(tx: Transaction, *, hidden: list[str], relabelling: bool) -> None:
     tx.run("lock_base")
     tx.run("change_base", values={"hidden": hidden, "relabelling": relabelling})

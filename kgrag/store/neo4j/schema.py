@@ -75,7 +75,8 @@ def ensure_vector_indexes(database: Database, *, renew: bool) -> int | None:
     """Ensure the indexes of the stored vectors; return their dimension, None without any.
 
     They are made from vectors that are there already: at once that is several times faster than
-    one by one, and the graph in which the index looks for neighbours comes out better.
+    one by one, and the graph in which the index looks for neighbours comes out better. With them
+    comes the full-text index that other programs search.
 
     Args:
         database: The knowledge base.
@@ -101,6 +102,8 @@ def ensure_vector_indexes(database: Database, *, renew: bool) -> int | None:
             made = True
             drop = (f"drop_{kind}_vectors",) if index else ()
             database.define(*drop, f"index_{kind}_vectors", dimension=base["dimension"])
+    if made or renew:
+        database.define("index_chunk_text")
     if made or (renew and not base["indexed"]):
         database.write(lambda tx: tx.run("change_base", values={"indexed": n}))
     database.await_indexes()
@@ -138,6 +141,7 @@ def indexes_of(base: Row | None, name: str) -> dict[str, set[str]]:
     if base is None or (base["indexed"] and base["dimension"]):
         dimension = base["dimension"] if base else 0
         texts += [statement(f"index_{kind}_vectors", name, dimension=dimension) for kind in KINDS]
+        texts.append(statement("index_chunk_text", name))
     found = (match for text in texts for match in _MADE.finditer(text))
     return {match[2]: set((match[3] or match[4]).split("|")) for match in found}
 

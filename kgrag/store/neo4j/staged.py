@@ -171,8 +171,7 @@ def _end_switch(tx: Transaction) -> None:
     set_meta(tx, base.begun or {})
     dimension = next((row["n"] for row in tx.run("any_dimension")), None)
     values = {"staged": "", "switching": False, "dimension": dimension, "indexed": 0}
-    tx.run("change_base", values=values)
-    tx.run("count_change")
+    tx.run("count_change", values=values)
 
 
 def _delete_staged(database: Database) -> None:

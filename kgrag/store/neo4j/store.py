@@ -34,8 +34,9 @@ class Neo4jStore(Decisions, Graph, Search):
     """A knowledge base in a database of a Neo4j server or cluster.
 
     See `kgrag.store.store.Store` for what each method promises. Any number of threads and
-    processes may read and write; writers wait for each other. Reads go to any member of a
-    cluster and see what this store wrote before.
+    processes may read and write; writers of documents take turns at what documents share, and at
+    what is replaced, alone. Reads go to any member of a cluster and see what this store wrote
+    before.
     """
 
     @classmethod

@@ -215,7 +215,13 @@ def places_of(metadata: Metadata) -> Iterator[tuple[str, ...]]:
 
 
 def write_typed(
-    tx: Transaction, base: Base, doc_id: str, known: DocumentKnowledge, *, replaces: bool = True
+    tx: Transaction,
+    base: Base,
+    doc_id: str,
+    known: DocumentKnowledge,
+    *,
+    described: tuple[str, Metadata] | None = None,
+    replaces: bool = True,
 ) -> None:
     """Replace the typed nodes and relationships of a stored document.
 
@@ -224,12 +230,13 @@ def write_typed(
         base: State of the knowledge base.
         doc_id: The document, whose facts and metadata are written already.
         known: Its facts and names.
+        described: Its title and metadata; None to have them read.
         replaces: Whether it may have some.
     """
-    row = tx.run("described", id=doc_id)[0]
-    graph = typed_graph(
-        doc_id, row["title"], metadata_of(row["metadata"]), known, decided_names(tx.run)
-    )
+    if described is None:
+        row = tx.run("described", id=doc_id)[0]
+        described = (row["title"], metadata_of(row["metadata"]))
+    graph = typed_graph(doc_id, *described, known, decided_names(tx.run))
     touched = _delete_own(tx, doc_id) if replaces else set()
     touched |= _put_organs(tx, base, graph)
     labels = base.readable("Region")

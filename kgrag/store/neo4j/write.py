@@ -5,20 +5,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from kgrag.errors import NotFoundError, StoreError
 from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.contents import DocumentBundle, NodeVector
-from kgrag.store.neo4j.base import Base, begin
+from kgrag.store.neo4j.base import Base, begin, look
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.document_knowledge import DocumentKnowledge, read_knowledge
 from kgrag.store.neo4j.embeddings import (
     add_embeddings,
+    create_embeddings,
     embed_nodes,
     keys_of,
     prune_embeddings,
     unembed,
 )
 from kgrag.store.neo4j.graph_write import cite, update_entities, write_knowledge
+from kgrag.store.neo4j.labels import relabel
 from kgrag.store.neo4j.nodes import label_of, layout_of, stored, terms_rows
 from kgrag.store.neo4j.typed import delete_typed, redirect_references, write_typed
 from kgrag.store.texts import segment_rows, to_json
+from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import packed
 from kgrag.types import Chunk, Document, Fact, Mention, Summary
 
@@ -36,41 +39,82 @@ def set_meta(tx: Transaction, values: Mapping[str, str]) -> None:
 def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> str | None:
     """Store a document, replacing its old version, and return the fingerprint of that.
 
-    Chunks that stay the same stay untouched: who reads meanwhile goes on seeing them.
+    What a new document has for itself is written before the writers' lock is taken, so that several
+    writers proceed at a time. What it shares with others, and all that is replaced, is written
+    under the lock. Chunks that stay the same stay untouched: who reads meanwhile goes on seeing
+    them.
     """
     check_bundle(bundle)
     _check_chunks(bundle)
-    doc_id, layout = bundle.document.doc_id, layout_of(bundle.document.title, bundle.chunks)
-    base = begin(tx)
-    check_encoder(bundle.embedder, tx.run("setting", key="embedder")[0]["value"])
-    tx.run("unstage", id=doc_id)
-    _release_source(tx, base, source, keep=doc_id, carries=True)
-    tx.run("put_source", source=source, id=doc_id)
-    before = tx.run("layout", id=doc_id)[0]
-    held, same = before["id"] is not None, before["layout"] == layout
-    left = doc_id in base.deleting  # chunks of its deletion, which was cut off
-    known = read_knowledge(tx.run, doc_id) if held else DocumentKnowledge()
-    keys = keys_of(tx, doc_id) if held or left else {}
-    if held:
-        _delete_summaries(tx, doc_id, keep=[s.summary_id for s in bundle.summaries])
-    if left or (held and not same):
-        _delete_chunks(tx, base, doc_id)
-    node_id = _put_document(tx, base, bundle, layout)
-    if not same:
-        _add_chunks(tx, base, bundle)
+    document = bundle.document
+    doc_id, layout = document.doc_id, layout_of(document.title, bundle.chunks)
     wanted = DocumentKnowledge()
     wanted.add(bundle.facts, bundle.mentions)
+    before = tx.run("claim_document", id=doc_id)[0]
+    early = look(tx)  # after the claim: nobody can store the document, or delete it, from here on
+    apart = before["is_new"] and doc_id not in early.deleting
+    made = _put_own(tx, early, bundle, layout) if apart else set()
+    base = begin(tx)
+    if not apart:  # another writer may have changed it until now
+        before = tx.run("claim_document", id=doc_id)[0]
+    held, same = not before["is_new"], before["layout"] == layout
+    check_encoder(bundle.embedder, base.embedder)
+    if base.begun is not None:
+        tx.run("unstage", id=doc_id)
+    _release_source(tx, base, source, keep=doc_id, carries=True)
+    tx.run("put_source", source=source, id=doc_id)
+    known = read_knowledge(tx.run, doc_id) if held else DocumentKnowledge()
+    if apart:
+        _follow(tx, early, base, bundle)
+    else:
+        _replace_own(tx, base, bundle, layout, held=held, same=same)
     linked = known.mention_rows() if same else {}
     write_knowledge(tx, base, doc_id, known, wanted, linked)
-    _add_summaries(tx, base, bundle.summaries)
-    unembed(tx, base, doc_id, keys, {v.node_id: v.key for v in bundle.vectors})
-    _add_vectors(tx, base, doc_id, bundle.vectors)
-    cite(tx, doc_id)
-    write_typed(tx, base, doc_id, wanted, replaces=held)
-    if node_id != before["node_id"]:
-        redirect_references(tx, [node_id, before["node_id"]])
+    base.dimension = add_embeddings(tx, bundle.vectors, base.dimension, made)
+    tx.run("show_file", id=doc_id)
+    cite(tx, doc_id, replaces=held)
+    described = (document.title, document.metadata)
+    write_typed(tx, base, doc_id, wanted, described=described, replaces=held)
+    if (named := node_id(document.title, document.metadata)) != before["node_id"]:
+        redirect_references(tx, [named, before["node_id"]])
     finish(tx, base)
     return str(before["fingerprint"]) if held else None
+
+
+def _put_own(tx: Transaction, base: Base, bundle: DocumentBundle, layout: str) -> set[str]:
+    """Write what a new document has for itself; return the keys of the embeddings made for it."""
+    check_encoder(bundle.embedder, base.embedder)
+    _put_document(tx, base, bundle, layout)
+    _add_chunks(tx, base, bundle)
+    _add_summaries(tx, base, bundle.summaries)
+    made = create_embeddings(tx, bundle.vectors, base.dimension) if bundle.vectors else set()
+    _embed(tx, bundle.document.doc_id, bundle.vectors)
+    return made
+
+
+def _follow(tx: Transaction, early: Base, base: Base, bundle: DocumentBundle) -> None:
+    """Give a document what was decided of the knowledge base while it was written."""
+    _add_terms(tx, bundle, sorted({*base.sizes} - {*early.sizes}))
+    if base.hidden != early.hidden:
+        relabel(tx, base.hidden)
+
+
+def _replace_own(
+    tx: Transaction, base: Base, bundle: DocumentBundle, layout: str, *, held: bool, same: bool
+) -> None:
+    """Replace what a document has for itself, which may be left of a deletion that was cut off."""
+    doc_id = bundle.document.doc_id
+    keys = keys_of(tx, doc_id)
+    if held:
+        _delete_summaries(tx, doc_id, keep=[s.summary_id for s in bundle.summaries])
+    if not same:
+        _delete_chunks(tx, base, doc_id)
+    _put_document(tx, base, bundle, layout)
+    if not same:
+        _add_chunks(tx, base, bundle)
+    _add_summaries(tx, base, bundle.summaries)
+    unembed(tx, base, doc_id, keys, {v.node_id: v.key for v in bundle.vectors})
+    _embed(tx, doc_id, bundle.vectors)
 
 
 def attach_source(tx: Transaction, source: str, doc_id: str) -> None:
@@ -83,7 +127,7 @@ def attach_source(tx: Transaction, source: str, doc_id: str) -> None:
     _check_held(tx, doc_id)
     removed = _release_source(tx, base, source, keep=doc_id)
     tx.run("put_source", source=source, id=doc_id)
-    _show_file(tx, doc_id)
+    tx.run("show_file", id=doc_id)
     if removed:
         finish(tx, base)
 
@@ -138,7 +182,7 @@ def add_knowledge(
     check_knowledge(doc_id, facts, mentions, summaries)
     base = begin(tx)
     _check_held(tx, doc_id)
-    check_encoder(embedder, tx.run("setting", key="embedder")[0]["value"])
+    check_encoder(embedder, base.embedder)
     known, wanted = (read_knowledge(tx.run, doc_id) for _ in range(2))
     wanted.add(facts, mentions)
     _check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
@@ -197,8 +241,7 @@ def finish(tx: Transaction, base: Base) -> None:
         "deleting": base.deleting,
         "dead_terms": base.dead_terms,
     }
-    tx.run("change_base", values=values)
-    tx.run("count_change")
+    tx.run("count_change", values=values)
 
 
 def _release_source(
@@ -213,7 +256,7 @@ def _release_source(
     if carries:
         _carry_corrections(tx, previous, keep, stays=stays)
     if stays:
-        _show_file(tx, previous)
+        tx.run("show_file", id=previous)
         return False
     _remove(tx, base, previous)
     return True
@@ -310,8 +353,8 @@ def _lost(doc_id: str, chunk_ids: Sequence[str]) -> StoreError:
     )
 
 
-def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: str) -> str:
-    """Store the node of a document; return the id of its entity."""
+def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: str) -> None:
+    """Store the node of a document."""
     document = bundle.document
     properties = {
         **stored(document.title, document.properties, document.metadata),
@@ -330,13 +373,6 @@ def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: s
         headings=to_json([(h.start, h.end, h.level, h.text) for h in bundle.headings]),
         segments=to_json(segment_rows(document.segments)),
     )
-    _show_file(tx, document.doc_id)
-    return str(properties["node_id"])
-
-
-def _show_file(tx: Transaction, doc_id: str) -> None:
-    sources = [row["source"] for row in tx.run("sources_of", id=doc_id)]
-    tx.run("show_file", id=doc_id, file=min(sources, default=""))
 
 
 def _add_chunks(tx: Transaction, base: Base, bundle: DocumentBundle) -> None:
@@ -346,8 +382,12 @@ def _add_chunks(tx: Transaction, base: Base, bundle: DocumentBundle) -> None:
     tx.run_rows("create_chunks", rows, size=_CHUNK_ROWS, labels=labels)
     for name in ("label_chunks", "link_children", "link_document", "link_neighbours"):
         tx.run(name, id=document.doc_id)
-    for size in base.sizes:
-        terms = terms_rows((c for c in bundle.chunks if c.size == size), document.title)
+    _add_terms(tx, bundle, base.sizes)
+
+
+def _add_terms(tx: Transaction, bundle: DocumentBundle, sizes: Sequence[int]) -> None:
+    for size in sizes:
+        terms = terms_rows((c for c in bundle.chunks if c.size == size), bundle.document.title)
         tx.run_rows("put_terms", terms, size=_CHUNK_ROWS, label=label_of(size, tx.base))
 
 
@@ -401,4 +441,8 @@ def _add_vectors(tx: Transaction, base: Base, doc_id: str, vectors: Sequence[Nod
     if not vectors:
         return
     base.dimension = add_embeddings(tx, vectors, base.dimension)
+    _embed(tx, doc_id, vectors)
+
+
+def _embed(tx: Transaction, doc_id: str, vectors: Sequence[NodeVector]) -> None:
     embed_nodes(tx, doc_id, [(v.kind, v.node_id, v.key) for v in vectors])

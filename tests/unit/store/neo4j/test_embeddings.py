@@ -21,6 +21,8 @@ from tests.fixtures.double import Double
 class Transaction(Double):
     """Notes the statements run; answers are given by name."""
 
+    base = ""
+
     def __init__(self, **answers):
         self.ran, self.answers = [], answers
 
@@ -33,6 +35,7 @@ class Transaction(Double):
         """Note it, unless there is nothing to do."""
         if rows:
             self.ran.append((name, [*rows]))
+        return rows
 
     def asked(self, name):
         """Return what a statement was given, each time."""
@@ -52,15 +55,23 @@ def used(key, **which):
 
 
 def test_equal_texts_share_one_embedding():
-    """It is created once, and marked for every kind of node that has it."""
+    """It is created once, under the label of every kind of node that has it."""
     tx = Transaction()
     add_embeddings(tx, [node("c1", "k1"), node("c2", "k1"), node("s1", "k1", kind="summary")], None)
     ((row,),) = tx.asked("create_embeddings")
-    assert (row["key"], row["vector"], row["zero"]) == ("k1", [1.0, 0.0], False)
+    assert (row["key"], row["vector"]) == ("k1", [1.0, 0.0])
+    assert row["labels"] == ["KgragChunkEmbedding", "KgragSummaryEmbedding"]
     assert row["checksum"] == checksum("k1", np.array([1, 0], np.float32)) == 3456530671
-    assert tx.asked("mark_chunk_embeddings") == [{"keys": ["k1"]}]
-    assert tx.asked("mark_summary_embeddings") == [{"keys": ["k1"]}]
-    assert tx.asked("mark_document_embeddings") == []
+    assert tx.asked("mark_chunk_embeddings") == []
+
+
+def test_what_was_made_before_the_lock_is_left_alone():
+    """Only what another writer had made, or made meanwhile, is looked at again."""
+    tx = Transaction(embeddings_held=[{"key": "k2"}])
+    add_embeddings(tx, [node("c1", "k1"), node("c2", "k2"), node("c3", "k3")], 2, {"k1"})
+    assert tx.asked("embeddings_held") == [{"keys": ["k2", "k3"]}]
+    assert [row["key"] for row in tx.asked("create_embeddings")[0]] == ["k3"]
+    assert tx.asked("mark_chunk_embeddings") == [{"keys": ["k2"]}]
 
 
 def test_what_is_held_is_not_created_again():
@@ -89,7 +100,8 @@ def test_a_zero_vector_is_known_as_such():
     """An index over cosines leaves it out."""
     tx = Transaction()
     add_embeddings(tx, [node("c1", "k1", vector=(0, 0))], 2)
-    assert tx.asked("create_embeddings")[0][0]["zero"] is True
+    ((row,),) = tx.asked("create_embeddings")
+    assert row["labels"] == ["KgragChunkEmbedding", "KgragZeroEmbedding"]
 
 
 def test_nodes_name_their_embedding_by_kind():
