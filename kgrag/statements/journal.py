@@ -126,7 +126,7 @@ class Recorder:
             return stored
 
         self._doc_of[source] = document.doc_id
-        return self.store.in_one(work)
+        return self.store.in_one(work, alone=former is not None)
 
     def _put(self, kind: Kind, source: str, *told: object) -> None:
         at = datetime.now().isoformat(timespec="microseconds")

@@ -113,10 +113,13 @@ class DecisionStore(Protocol):
         """
         ...
 
-    def in_one(self, work: Callable[[], T]) -> T:
+    def in_one(self, work: Callable[[], T], *, alone: bool = True) -> T:
         """Return what `work` returns; all that it stores is stored in one transaction, or nothing.
 
-        `work` reads what it wrote, in its own thread alone, and may be called again.
+        Args:
+            work: It reads what it wrote, in its own thread alone, and may be called again.
+            alone: Whether other writers wait from the beginning, so that nobody changes what it
+                reads.
         """
         ...
 

@@ -46,11 +46,12 @@ class Decisions(Documents):
 
         return self._database.write(work)
 
-    def in_one(self, work: Callable[[], T]) -> T:
+    def in_one(self, work: Callable[[], T], *, alone: bool = True) -> T:
         whole = self._database.whole(work)
 
         def within(tx: Transaction) -> T:
-            lock(tx)  # or what `work` reads, and writes changed, might be changed by another
+            if alone:
+                lock(tx)
             return whole(tx)
 
         return write_despite_constraints(self._database, within)

@@ -96,7 +96,7 @@ class Writing(Role):
                 seal_settings(connection, DECIDED)
         return is_new
 
-    def in_one(self, work: Callable[[], T]) -> T:
+    def in_one(self, work: Callable[[], T], *, alone: bool = True) -> T:
         with self._database.whole():
             return work()
 
