@@ -10,7 +10,6 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.config import IngestConfig, read_config
 from kgrag.errors import IngestionError, ModelNotFoundError
-from kgrag.ingestion.samples import sample_folder
 from kgrag.testing.server import FakeServer
 from tests.faults.corpus import write_corpus
 from tests.fixtures.executors import (
@@ -20,6 +19,7 @@ from tests.fixtures.executors import (
     contents,
     killed,
     left_by,
+    reached,
     started,
     written,
 )
@@ -34,7 +34,7 @@ needs_ray = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory):
     """Thirty documents, in files and as records."""
-    return [*write_corpus(tmp_path_factory.mktemp("made") / "docs", n=20), sample_folder()]
+    return write_corpus(tmp_path_factory.mktemp("made") / "docs", n=27)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_a_run_on_ray_that_is_stopped_leaves_nothing_running_and_goes_on(
     n_before = len(server.requests)
     written(tmp_path / "kb", server.base_url, most=MOST)
     run = started(tmp_path / "kb", paths, "--executor", "ray", "--workers", "2")
-    assert killed(run, READER) == 1  # it is under way
+    assert reached(run, READER, run.pid)  # it is under way
     assert not left_by(run, signal.SIGINT)
     assert run.returncode == 128 + signal.SIGINT
     assert not taken_in(tmp_path / "kb", paths, server, "local").failed
