@@ -388,9 +388,10 @@ def _named(name: str) -> list[int]:
 
 
 def _rss_mb(pid: int) -> int:
-    with suppress(OSError, IndexError, ValueError):
-        pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+    """Return the memory of a process without pages of files, such as the database's; 0 if gone."""
+    with suppress(OSError, ValueError):
+        _, resident, of_files, *_ = map(int, Path(f"/proc/{pid}/statm").read_text("ascii").split())
+        return (resident - of_files) * os.sysconf("SC_PAGE_SIZE") >> 20
     return 0
 
 
