@@ -41,6 +41,7 @@ _DIED = (
     exceptions.ActorDiedError,
     exceptions.ActorUnavailableError,
     exceptions.NodeDiedError,
+    exceptions.ObjectLostError,  # a result, with the machine that had it
     exceptions.OutOfMemoryError,
     exceptions.WorkerCrashedError,
 )
