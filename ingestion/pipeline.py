@@ -133,6 +133,7 @@ def _store_all(
     """
     outcomes: list[Outcome] = []
     waiting: list[PreparedDocument] = []
+    n_texts = 0  # of those that wait, at most
     batches = _Batches(target, executor)
 
     def tell(item: "Numbered") -> None:
@@ -149,9 +150,10 @@ def _store_all(
                 outcomes.append(item[1])
                 continue
             waiting.append(item[1])
-            if sum(chunks_to_embed(ready, target.sizes.leaf) for ready in waiting) >= _BATCH_TEXTS:
+            n_texts += chunks_to_embed(item[1], target.sizes.leaf)
+            if n_texts >= _BATCH_TEXTS:
                 batches.begin(waiting)
-                waiting = []
+                waiting, n_texts = [], 0
             outcomes += batches.stored(executor.ahead)
     batches.begin(waiting)
     outcomes += batches.stored(0)

@@ -41,6 +41,7 @@ _DIED = (
     exceptions.ActorDiedError,
     exceptions.ActorUnavailableError,
     exceptions.NodeDiedError,
+    exceptions.ObjectLostError,  # a result, with the machine that had it
     exceptions.OutOfMemoryError,
     exceptions.WorkerCrashedError,
 )
@@ -117,7 +118,8 @@ class _RayReader:
     def __init__(self, setting: Setting, limits: IngestConfig) -> None:
         self._max_bytes = setting.max_bytes
         self._common = ray.put((setting, limits, _identity()))
-        self._read = ray.remote(_read).options(max_retries=_RETRIES)
+        # Tried again here: Ray would repeat for ever what its monitor of memory has killed.
+        self._read = ray.remote(_read).options(max_retries=0)
         self._lock = threading.Lock()
         self._is_killed = False
         self._reading: Any = None
@@ -135,21 +137,23 @@ class _RayReader:
             except IngestionError as exc:
                 return Failure(task.name, without_start(exc, task.name))
             task = replace(task, data=data)
-        with self._lock:
-            if self._is_killed:
-                raise CancelledError
-            self._reading = self._read.remote(task, self._common)
-        try:
-            return cast("Made", _answer(self._reading))
-        except _DIED as exc:
-            said = (
-                "ended the process of Ray that read it, {n} times ({error}); it may be damaged, or "
-                "need more memory than its machine has: open it and save it again, or split it"
-            )
-            reason = message(said, n=_RETRIES + 1, error=type(exc).__name__)
-            return Failure(task.name, reason)
-        finally:
-            self._reading = None
+        died = ""
+        for _ in range(_RETRIES + 1):
+            with self._lock:
+                if self._is_killed:
+                    raise CancelledError
+                self._reading = self._read.remote(task, self._common)
+            try:
+                return cast("Made", _answer(self._reading))
+            except _DIED as exc:
+                died = type(exc).__name__
+            finally:
+                self._reading = None
+        said = (
+            "ended the process of Ray that read it, {n} times ({error}); it may be damaged, or "
+            "need more memory than its machine has: open it and save it again, or split it"
+        )
+        return Failure(task.name, message(said, n=_RETRIES + 1, error=died))
 
     def kill(self) -> None:
         """Cancel the task, with the process that reads."""

@@ -225,7 +225,9 @@ def test_no_process_outlives_one_that_was_killed(site, tmp_path):
     )
     assert process.stdout
     assert [process.stdout.readline() for _ in range(2)] == ["ready\n", "busy\n"]
-    born = descendants(process.pid)
+    until = time.monotonic() + 30
+    while len(born := descendants(process.pid)) < 3 and time.monotonic() < until:
+        time.sleep(0.05)
     assert len(born) == 3  # two that read, and `sleep`
     process.send_signal(signal.SIGKILL)
     process.wait()
