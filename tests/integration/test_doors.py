@@ -22,6 +22,7 @@ from tests.fixtures.served import served, serving
 
 QUESTION = "到2025年，云岭省非化石能源消费比重要达到多少？"
 TOP = 4
+WAIT_S = 60  # on a busy machine
 SHARE = "非化石能源消费比重"
 PLAN = "云岭省碳达峰实施方案"
 PATHS = (
@@ -70,11 +71,13 @@ def by_mcp(address) -> list[dict[str, Any]]:
 def by_dify(address) -> list[dict[str, Any]]:
     """Return the records that Dify gets."""
     asked = {
-        "knowledge_id": httpx.get(f"{address}v1/models").json()["data"][0]["id"],
+        "knowledge_id": httpx.get(f"{address}v1/models", timeout=WAIT_S).json()["data"][0]["id"],
         "query": QUESTION,
         "retrieval_setting": {"top_k": TOP, "score_threshold": 0.0},
     }
-    found: list[dict[str, Any]] = httpx.post(f"{address}retrieval", json=asked).json()["records"]
+    found: list[dict[str, Any]] = httpx.post(
+        f"{address}retrieval", json=asked, timeout=WAIT_S
+    ).json()["records"]
     return found
 
 
@@ -85,7 +88,7 @@ def test_every_program_finds_the_same_passages(where):
         KnowledgeBase.open(where, create=False) as base,
     ):
         asked: dict[str, str | int] = {"question": QUESTION, "top_k": TOP}
-        found = httpx.get(f"{address}api/search", params=asked).json()["results"]
+        found = httpx.get(f"{address}api/search", params=asked, timeout=WAIT_S).json()["results"]
         nodes = llama_index.GrimRetriever(base, top_k=TOP).retrieve(QUESTION)
         items = neo4j_graphrag.GrimRetriever(base).search(query_text=QUESTION, top_k=TOP).items
         urls = [hit["url"] for hit in found]

@@ -98,10 +98,21 @@ _CHECKS: tuple[tuple[str, str, str], ...] = (
 def verify(database: Database) -> list[Problem]:
     """Return what is wrong with a knowledge base.
 
-    While another process writes, a problem may be reported that is none: run it again.
+    What was written meanwhile can look like a problem: then it looks again, three times in all.
+    While other processes write without a pause, a problem may be reported that is none.
     """
-    if not database.read("base"):
-        return [Problem("knowledge-base", "kgrag", f"its node is missing: {_AGAIN}")]
+    problems: list[Problem] = []
+    for _ in range(3):
+        base = database.read("base")
+        if not base:
+            return [Problem("knowledge-base", "kgrag", f"its node is missing: {_AGAIN}")]
+        problems = _problems(database)
+        if not problems or database.read("base") == base:
+            break
+    return problems
+
+
+def _problems(database: Database) -> list[Problem]:
     if problems := _checked(database, _FIRST):
         return problems
     problems = _checked(database, _CHECKS)
@@ -272,7 +283,7 @@ def _mentions(
             yield Problem("mention-places", pair[1], detail)
         if not row["fact_ids"] and not row["n"]:
             yield Problem("mention-supported", pair[1], f"nothing in {pair[0]}: {_REINGEST}")
-        doc_id = places[pair[0]][0]
+        doc_id, _, _ = places.get(pair[0], ("", 0, 0))
         told = row["qualifiers"] if has_qualifiers else [NOTHING] * row["n"]
         columns = (row["starts"], row["ends"], told, row["confidences"])
         for start, end, qualifiers, confidence in zip(*columns, strict=True):
