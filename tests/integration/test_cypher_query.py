@@ -30,7 +30,7 @@ from tests.fixtures.forms import form
 from tests.fixtures.typed_documents import cited_document, typed_document
 from tests.integration.listener import listener
 
-FORMS = 3_000 if extent.FULL else 150
+FORMS = extent.of(3_000, 80)
 LIMITS: dict[str, Any] = {"max_rows": 200, "timeout_s": 5.0}
 BROWSER = sorted((Path(__file__).parents[2] / "cypher" / "browser").glob("*.cypher"))
 HONEST = [

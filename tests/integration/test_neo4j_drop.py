@@ -10,7 +10,7 @@ from kgrag.errors import NoKnowledgeBaseError, StoreError
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.drop import documents_held, drop
 from kgrag.store.neo4j.store import Neo4jStore
-from tests.fixtures import foreign_graphs
+from tests.fixtures import extent, foreign_graphs
 from tests.fixtures.typed_documents import typed_document
 from tests.integration.test_neo4j_beside import exported, kgrag, put
 from tests.neo4j_server import plugin
@@ -57,7 +57,7 @@ def test_only_the_one_named_goes(bare_neo4j, session, make):
     assert ours(session) == set()
 
 
-@pytest.mark.parametrize("killed_at", [1, 5, 20, 24, 30])
+@pytest.mark.parametrize("killed_at", extent.among([1, 5, 20, 24, 30], 2))
 def test_one_that_was_cut_off_is_finished_by_the_next(
     bare_neo4j, session, make, monkeypatch, killed_at
 ):

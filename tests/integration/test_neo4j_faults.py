@@ -149,7 +149,7 @@ def undisturbed(neo4j_uri, make):
 
 @pytest.mark.parametrize(
     ("fault", "scheme"),
-    extent.among([*((f, "bolt") for f in FAULTS), *((f, "neo4j") for f in ROUTED)], 7),
+    extent.among([*((f, "bolt") for f in FAULTS), *((f, "neo4j") for f in ROUTED)], 4),
 )
 def test_every_write_survives_a_fault(
     through, direct, neo4j_proxy, make, wanted, undisturbed, fault, scheme
@@ -323,7 +323,9 @@ def test_no_statement_uses_internal_ids():
 # Copies.
 
 
-@pytest.mark.parametrize("fault", ["statement lost", "commit unheard", "not a leader", "deadlock"])
+@pytest.mark.parametrize(
+    "fault", extent.among(["statement lost", "commit unheard", "not a leader", "deadlock"], 2)
+)
 def test_a_copy_survives_faults_all_along(through, direct, neo4j_proxy, make, tmp_path, fault):
     """Every document is struck; the copy is equal."""
     with closing(SQLiteStore.open(tmp_path / "kb")) as source:

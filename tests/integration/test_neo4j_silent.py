@@ -14,6 +14,7 @@ from kgrag.errors import StoreUnavailableError
 from kgrag.maintenance.copying import export_line
 from kgrag.store.neo4j import connection, liveness
 from kgrag.store.neo4j.store import Neo4jStore
+from tests.fixtures import extent
 
 # What a thread that was left behind held is closed by the collection of garbage (below).
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -105,7 +106,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", extent.among([*WAYS], 6))
 def test_nothing_waits_for_a_server_that_was_stopped(store, stopped, make, empty_neo4j, way):
     """One clear error within the limit; when the server goes on, everything is whole."""
     before = records(store)
@@ -126,7 +127,7 @@ def test_closing_does_not_wait_for_a_server_that_was_stopped(store, stopped):
         store.close()
 
 
-@pytest.mark.parametrize("command", ["ingest", "ask", "stats", "delete"])
+@pytest.mark.parametrize("command", extent.among(["ingest", "ask", "stats", "delete"], 2))
 def test_a_command_ends_with_one_message(store, stopped, tmp_path, empty_neo4j, command):
     """And exit code 1; none of the driver's own lines."""
     (tmp_path / "a.txt").write_text("节能标准。", "utf-8")

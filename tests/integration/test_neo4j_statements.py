@@ -39,7 +39,7 @@ READING_ALL = {"verify"}
 # So are these statements of others.
 WHOLE = {
     *(name for name in statements_of("whole") if name.startswith("every_")),
-    *("count_foreign", "settings", "state", "delete_any_terms"),
+    *("count_foreign", "delete_any_terms"),
     *("sources", "revisions", "all_cards", "all_summaries", "chunk_sizes", "counts"),
     *("staged_documents", "documents_not_staged", "some_staged_documents", "staged_dimension"),
     *("delete_some_staged_documents", "delete_some_staged_embeddings", "any_dimension"),
