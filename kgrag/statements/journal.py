@@ -88,9 +88,18 @@ class Recorder:
         )
 
     def attach_source(self, source: str, doc_id: str) -> None:
-        """Record another source of a document; see `kgrag.store.documents.DocumentStore`."""
+        """Record another source of a document; see `kgrag.store.documents.DocumentStore`.
+
+        It takes the place of what `kgrag repair` names a document by whose files it cannot find.
+        """
+
+        def attach() -> None:
+            self.store.attach_source(source, doc_id)
+            if self._doc_of.pop(doc_id, "") == doc_id:
+                self.store.detach_source(doc_id)
+
         for document in self.store.documents([doc_id]):
-            self._stored(source, document, lambda: self.store.attach_source(source, doc_id))
+            self._stored(source, document, attach)
 
     def detach_source(self, source: str, *, to: str = "") -> None:
         """Forget a source; its document goes with the last one, unless it moves to another."""
