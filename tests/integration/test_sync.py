@@ -186,6 +186,18 @@ def test_a_new_version_is_told_at_once(base, archive):
     assert report.versions == (("archive/a2.txt", "节能降碳实施方案", 1),)
 
 
+def test_an_older_version_that_comes_later_replaces_none(base, archive):
+    """Where dates tell which is the newer."""
+    ends = "\n云岭省人民政府\n{year}年3月1日\n"
+    told = []
+    for name, n, year in (("新", 800, 2024), ("旧", 600, 2019), ("再", 900, 2025)):
+        text = plan_of("a", n).replace("实施方案", "管理办法") + ends.format(year=year)
+        write(archive, {name: text})
+        told.append(len(base.ingest(archive).versions))
+
+    assert told == [0, 0, 1]
+
+
 def test_a_new_version_of_another_title_is_told_by_its_clauses(base, archive):
     """The same place and mostly the same clauses, whose longest sentences are found in it."""
     clause = "{}、{}部门要会同有关部门，建立工业{}工作协调机制，定期通报各地进展情况。\n"
