@@ -21,7 +21,7 @@ from kgrag.ingestion.report import IngestReport
 from kgrag.json_ready import JsonReady
 from kgrag.maintenance.intake import Intake, Use
 from kgrag.statements.journal import Recorder
-from kgrag.store.folders import ARCHIVES, absolute, archive_of, is_remote
+from kgrag.store.folders import ARCHIVES, absolute, archive_of, archives_in, is_remote
 from kgrag.text.visible import parted, place_shown, shown_path
 from kgrag.types import Document
 
@@ -211,7 +211,7 @@ class Sync:
     def _archives(self) -> str:
         """The note of archives, with this one's name."""
         named = {absolute(self.folder): self.archive} if self.archive else {}
-        return json.dumps(json.loads(self.intake.store.get_meta(ARCHIVES) or "{}") | named)
+        return json.dumps(archives_in(self.intake.store.get_meta(ARCHIVES)) | named)
 
 
 def watched(

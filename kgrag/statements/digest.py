@@ -119,6 +119,11 @@ def items_of(
     }
 
 
+def part_names(parts: Collection[Part]) -> list[str]:
+    """Return the names of parts in tables; those of all for none."""
+    return [_PARTS[part][0] for part in parts or _PARTS]
+
+
 def differences(
     old: Mapping[Part, Sequence[_Item]], new: Mapping[Part, Sequence[_Item]]
 ) -> tuple[int, list[Difference]]:

@@ -15,9 +15,11 @@ from click.testing import CliRunner
 from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.config import Config, EmbeddingConfig
-from kgrag.errors import IngestionError
+from kgrag.errors import IngestionError, OutOfRangeError
 from kgrag.ingestion.load import Failure, discover
 from kgrag.retrieval.filter import Filter
+from kgrag.statements.journal import CHANGES
+from kgrag.store.folders import ARCHIVES
 from kgrag.tools import TOOLS
 from tests.fixtures.extent import of
 from tests.fixtures.kit import write
@@ -176,6 +178,21 @@ def test_the_log_says_what_came_changed_and_went(base, archive):
     figures = next(r for r in rows(base) if r["part"] == "目标")
     assert ("500" in figures["old"], "900" in figures["new"]) == (True, True)
     assert rows(base, since="2999") == []
+    parts = {row["part"] for row in TOOLS["digest"](base, since="1d", parts=["duties"]).records()}
+    assert parts == {None}
+    with pytest.raises(OutOfRangeError, match="7d"):
+        rows(base, since="yesterday")
+
+
+def test_damaged_notes_are_named_and_stop_nothing(base, archive):
+    """Of changes they are counted; names of archives can be given again."""
+    (key, *_) = base.store.notes(CHANGES)
+    base.store.set_meta({key: "[1", ARCHIVES: "x"})
+
+    told = TOOLS["digest"](base, since="1d")
+    assert (len(told.records()), "1条记录已损坏" in str(told.notes[1])) == (3, True)
+    assert run(base, archive, archive="一库") == {}
+    assert len(base.doc_ids(Filter(documents=("一库",)))) == 4
 
 
 def test_a_new_version_is_told_at_once(base, archive):
