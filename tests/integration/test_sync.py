@@ -4,6 +4,7 @@ The life of an archive is that of benchmarks/archive_life.py, in short.
 """
 
 import json
+import re
 import runpy
 import shutil
 from dataclasses import replace
@@ -113,6 +114,17 @@ def test_a_document_with_a_copy_stays_when_one_of_them_goes(base, archive):
 
     assert run(base, archive) == {"withdrawn": 1}
     assert [c.file for c in base.documents()][-1] == "archive/甲/a.txt"
+
+
+def test_a_folder_in_the_place_of_a_file_is_not_that_file(base, archive):
+    """The document moves into it, or goes."""
+    (archive / "b.txt").unlink()
+    (archive / "a.txt").rename(archive / "t")
+    for name in ("a.txt", "b.txt"):
+        (archive / name).mkdir()
+    (archive / "t").rename(archive / "a.txt" / "a.txt")
+
+    assert run(base, archive) == {"renamed": 1, "withdrawn": 1}
 
 
 def test_a_lost_mount_empties_no_archive(base, archive, tmp_path):
@@ -286,6 +298,16 @@ def test_without_yes_nothing_is_done(archive, tmp_path, monkeypatch):
     assert not (tmp_path / "kb").exists()
     assert CliRunner().invoke(main, [*command, "--yes"]).exit_code == 0
     assert CliRunner().invoke(main, command).exit_code == 0
+    for options, code, told in (
+        (["--archive", "一库"], 3, "named: 一库"),
+        (["--archive", "一库", "--yes"], 0, "1 named"),
+        (["--archive", "一库"], 0, "nothing to do; 4 stored"),
+    ):
+        done = CliRunner().invoke(main, [*command, *options])
+        assert (done.exit_code, told in done.output) == (code, True)
+    (archive / "a.txt").unlink()
+    done = CliRunner().invoke(main, [*command, "--yes"])
+    assert re.search(r"^1 file in .*: 1 withdrawn$", done.output, re.MULTILINE)
     shutil.rmtree(archive)
     refused = CliRunner().invoke(main, [*command, "--yes"])
     assert (refused.exit_code, "no such file or folder" in refused.output) == (1, True)
