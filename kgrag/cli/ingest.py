@@ -203,7 +203,7 @@ def sync(
     plan = _planned(ctx, given.kb, lambda base: given.of(base, folder).plan(), 0)
     if not as_json:
         print_changes(plan)
-    report, is_due = None, bool(plan.changes or given.archive)
+    report, is_due = None, bool(plan.changes or plan.archive)
     if done := yes or (is_due and not as_json and _agreed()):
         with opened(given.kb, create=True) as base, progress_bar("sync") as progress:
             report = given.of(base, folder).run(
@@ -214,9 +214,9 @@ def sync(
     if as_json:
         print_json(plan.to_dict() | {"done": done, "report": report and report.to_dict()})
     elif report:
-        print_report(report, as_json=False)
+        print_report(report, as_json=False, withdrawn=plan.counts.get("withdrawn", 0))
     if report is None:
-        return 3 if plan.changes else int(bool(plan.failures))
+        return 3 if is_due else int(bool(plan.failures))
     return int(bool(report.failed))
 
 
@@ -233,7 +233,11 @@ def print_changes(plan: "SyncPlan") -> None:
         echo(f"{said('changes', change.kind)}: {what}{title}")
     for file, reason in plan.failures:
         _print_of("failed", file, reason)
-    shown = counted(plan.counts.items(), "changes") or told("nothing to do")
+    counts: list[tuple[str, int]] = [*plan.counts.items()]
+    if plan.archive:
+        echo(f"{said('changes', 'named')}: {plan.archive}")
+        counts.append(("named", 1))
+    shown = counted(counts, "changes") or told("nothing to do")
     say("{shown}; {held} stored", shown=shown, held=plan.held)
 
 
@@ -340,17 +344,20 @@ def print_plan(plan: "Plan", as_json: bool) -> int:
     return int(any(outcome.status == "failed" for outcome in plan.outcomes))
 
 
-def print_report(report: "IngestReport", as_json: bool) -> None:
-    """Print the outcomes of files, and the results and usage of models."""
+def print_report(report: "IngestReport", as_json: bool, *, withdrawn: int = 0) -> None:
+    """Print the outcomes of files, how many were withdrawn, and the results and usage of models."""
     if as_json:
         print_json(report.to_dict())
         return
     _print_outcomes(report.outcomes)
+    counts: list[tuple[str, int]] = [*report.counts.items()]
+    if withdrawn:
+        counts.append(("withdrawn", withdrawn))
     say(
         "{files} in {took}: {counts}",
-        files=amount(len(report.outcomes), "file"),
+        files=amount(len(report.outcomes) + withdrawn, "file"),
         took=f"{report.seconds:.1f} s",
-        counts=counted(report.counts.items(), "outcomes") or told("nothing to do"),
+        counts=counted(counts, "outcomes") or told("nothing to do"),
     )
     _print_versions(report)
     if report.model:

@@ -2,13 +2,14 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.chinese import amount, told
+from kgrag.cli.chinese import amount, padded, said, told
 from kgrag.cli.opened import opened
 from kgrag.cli.options import FILE, JSON, KB, command, option
 from kgrag.cli.printing import echo, print_json, print_record, progress_bar, say
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kgrag.config import Config
     from kgrag.llm.ledger import UsageTotal
     from kgrag.maintenance.copying import Comparison
+    from kgrag.maintenance.repairing import RepairReport
 
 _SHOWN = 160  # characters of a different line
 _BEFORE = 40  # of these, before the difference
@@ -118,11 +120,26 @@ def repair(
 
     with progress_bar("repair") as progress:
         report = KnowledgeBase.repair(kb, config=ctx.obj, dry_run=dry_run, progress=progress)
-    if as_json or report.found:
-        print_record(report.to_dict(), as_json=as_json)
-    else:
+    if as_json:
+        print_json(report.to_dict())
+    elif not report.found:
         say("all invariants hold: nothing to repair")
+    else:
+        _print_repair(report, dry_run=dry_run)
     return int(bool(report.left))
+
+
+def _print_repair(report: "RepairReport", *, dry_run: bool) -> None:
+    """Print a line for each thing that was found, done, or is left to do."""
+    lines: dict[str, Sequence[object]] = {
+        "found": [f"{p.invariant}: {p.subject}: {p.detail}" for p in report.found],
+        "would do" if dry_run else "done": report.done,
+        "left": report.left,
+        "damaged file": [report.kept] if report.kept else [],
+    }
+    for word, several in lines.items():
+        for line in several:
+            echo(f"{padded(said('words', word), 11)} {line}")
 
 
 @command()

@@ -21,7 +21,7 @@ from kgrag.ingestion.report import IngestReport
 from kgrag.json_ready import JsonReady
 from kgrag.maintenance.intake import Intake, Use
 from kgrag.statements.journal import Recorder
-from kgrag.store.folders import ARCHIVES, absolute, archive_of, is_remote
+from kgrag.store.folders import ARCHIVES, absolute, archive_of, archives_in, is_remote
 from kgrag.text.visible import parted, place_shown, shown_path
 from kgrag.types import Document
 
@@ -57,11 +57,13 @@ class SyncPlan:
         changes: Renamed, added, changed and withdrawn sources, each by path.
         held: Number of sources that are stored of the folder.
         failures: What could not be looked at: file and reason. What is below stays as it is.
+        archive: Name that the archive is to have; empty if it has it.
     """
 
     changes: tuple[Change, ...]
     held: int
     failures: tuple[tuple[str, str], ...] = ()
+    archive: str = ""
 
     @property
     def counts(self) -> dict[ChangeKind, int]:
@@ -79,6 +81,7 @@ class SyncPlan:
             "counts": self.counts,
             "held": self.held,
             "emptying": self.is_emptying,
+            "archive": self.archive,
             "changes": [change.to_dict() for change in self.changes],
             "failures": [{"file": file, "detail": reason} for file, reason in self.failures],
         }
@@ -129,7 +132,7 @@ class Sync:
         is_gone = partial(_is_gone, files=files, looked=looked, unread=unread)
         changes = _changes([one for one in seen if isinstance(one, Seen)], held, is_gone)
         told = tuple((failure.file, failure.reason) for failure in failures)
-        return SyncPlan(tuple(changes), len(held), told)
+        return SyncPlan(tuple(changes), len(held), told, self._new_name)
 
     def run(
         self, plan: SyncPlan, *, allow_emptying: bool = False, progress: Progress | None = None
@@ -208,10 +211,16 @@ class Sync:
         return is_ours
 
     @property
+    def _new_name(self) -> str:
+        """The name of the archive; empty if it has it already."""
+        names = archives_in(self.intake.store.get_meta(ARCHIVES))
+        return "" if names.get(absolute(self.folder)) == self.archive else self.archive
+
+    @property
     def _archives(self) -> str:
         """The note of archives, with this one's name."""
         named = {absolute(self.folder): self.archive} if self.archive else {}
-        return json.dumps(json.loads(self.intake.store.get_meta(ARCHIVES) or "{}") | named)
+        return json.dumps(archives_in(self.intake.store.get_meta(ARCHIVES)) | named)
 
 
 def watched(
@@ -276,7 +285,9 @@ def _is_gone(
         return False
     if file in files:  # but the record is not
         return file in looked
-    return is_remote(file) or not os.path.lexists(place_shown(file))
+    place = place_shown(file)
+    is_folder = os.path.isdir(place)  # noqa: PTH112 - a broken drive is no error here
+    return is_remote(file) or is_folder or not os.path.lexists(place)
 
 
 def _changes(

@@ -1,6 +1,5 @@
 """Metadata filter of a search: documents by name, place, kind, year, issuer and validity."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from pathlib import Path
 from kgrag.answer.notes import note
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.limits import check_whole
-from kgrag.store.folders import ARCHIVES, absolute, archive_of
+from kgrag.store.folders import ARCHIVES, absolute, archive_of, archives_in
 from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
 from kgrag.text.facets import NATIONAL, Facets, document_facets
@@ -131,7 +130,7 @@ def documents_within(
 def documents_of_archive(store: Store, name: str) -> frozenset[str]:
     """Return the ids of the documents of an archive; none if no archive has the name."""
     note = store.get_meta(ARCHIVES)
-    if name not in json.loads(note or "{}").values():
+    if name not in archives_in(note).values():
         return frozenset()
     return frozenset(s.doc_id for s in store.sources() if archive_of(note, s.source) == name)
 

@@ -119,6 +119,11 @@ def items_of(
     }
 
 
+def part_names(parts: Collection[Part]) -> list[str]:
+    """Return the names of parts in tables; those of all for none."""
+    return [_PARTS[part][0] for part in parts or _PARTS]
+
+
 def differences(
     old: Mapping[Part, Sequence[_Item]], new: Mapping[Part, Sequence[_Item]]
 ) -> tuple[int, list[Difference]]:
@@ -188,10 +193,20 @@ def _sharing(store: Store, new: Document, size: int) -> list[str]:
 
 
 def _before(new: Document, group: Sequence[Document], doc_ids: Collection[str]) -> Document | None:
-    """Return the newest document of a group that was there before, or is older."""
-    others = (c for c in group if c.content_hash != new.content_hash)
-    older = (c for c in others if c.doc_id not in doc_ids or age_of(c) < age_of(new))
+    """Return the newest document of a group that is older, or was there before and is no newer."""
+    others = [c for c in group if c.content_hash != new.content_hash]
+    older = (
+        c
+        for c in others
+        if age_of(c) < age_of(new) or (c.doc_id not in doc_ids and not _is_newer(c, new))
+    )
     return max(older, key=age_of, default=None)
+
+
+def _is_newer(one: Document, other: Document) -> bool:
+    """Return whether a document is certainly newer, as far as both dates go."""
+    (year, day), (before, first) = age_of(one), age_of(other)
+    return 0 < before < year or (0 < before == year and day[: len(first)] > first)
 
 
 def _version(store: Store, old: Document, new: Document) -> Iterator[tuple[str, str, int]]:

@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Literal, NamedTuple, TypeVar
@@ -10,7 +11,8 @@ from typing import Literal, NamedTuple, TypeVar
 from kgrag.answer.notes import note
 from kgrag.errors import OutOfRangeError
 from kgrag.kb_meta import NOTE
-from kgrag.statements.digest import Difference, differences, items_of
+from kgrag.statements.digest import Difference, differences, items_of, part_names
+from kgrag.statements.selection import Part
 from kgrag.statements.table import Cell, Column, Row, Table
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.folders import FOLDERS, shown_from
@@ -63,8 +65,15 @@ class Entry(NamedTuple):
 
 
 def entries(store: Store) -> list[Entry]:
-    """Return all changes, the oldest first."""
-    return [Entry(*json.loads(text)) for text in store.notes(CHANGES).values()]
+    """Return all changes, the oldest first, without those whose note is damaged."""
+    return [*filter(None, map(_entry, store.notes(CHANGES).values()))]
+
+
+def _entry(text: str) -> Entry | None:
+    try:
+        return Entry(*json.loads(text))
+    except (TypeError, ValueError):
+        return None
 
 
 @dataclass
@@ -88,9 +97,18 @@ class Recorder:
         )
 
     def attach_source(self, source: str, doc_id: str) -> None:
-        """Record another source of a document; see `kgrag.store.documents.DocumentStore`."""
+        """Record another source of a document; see `kgrag.store.documents.DocumentStore`.
+
+        It takes the place of what `kgrag repair` names a document by whose files it cannot find.
+        """
+
+        def attach() -> None:
+            self.store.attach_source(source, doc_id)
+            if self._doc_of.pop(doc_id, "") == doc_id:
+                self.store.detach_source(doc_id)
+
         for document in self.store.documents([doc_id]):
-            self._stored(source, document, lambda: self.store.attach_source(source, doc_id))
+            self._stored(source, document, attach)
 
     def detach_source(self, source: str, *, to: str = "") -> None:
         """Forget a source; its document goes with the last one, unless it moves to another."""
@@ -134,35 +152,40 @@ class Recorder:
         self.store.set_meta({f"{CHANGES}{at} {source}": text})
 
 
-def changes_since(store: Store, since: str) -> Table:
+def changes_since(store: Store, since: str, parts: Sequence[Part] = ()) -> Table:
     """Return what changed since a day: a row for each document, then for what differs in it.
 
     Args:
         store: The knowledge base.
         since: 7d for the last seven days, or 2022, 2022-06, 2022-06-30.
+        parts: What of a replaced document is listed; all for none.
 
     Raises:
         OutOfRangeError: If `since` is neither.
     """
     first = _first_day(since)
     shown = shown_from(store.get_meta(FOLDERS))
-    told = [e for e in entries(store) if e.at[: len(first)] >= first]
+    every, listed = entries(store), part_names(parts)
+    told = [e for e in every if e.at[: len(first)] >= first]
     rows: list[Row] = []
     for e in told:
         was = shown(e.was) if e.kind == "renamed" else e.was if e.was != e.title else ""
         head: tuple[Cell, ...] = (e.at[:10], _KINDS[e.kind], e.title)
         rows.append(Row((*head, shown(e.source), was or None, e.clauses, *[None] * 4)))
-        rows += (Row((*head, None, None, None, *row)) for row in e.rows)
+        rows += (Row((*head, None, None, None, *row)) for row in e.rows if row[0] in listed)
     n = Counter(e.kind for e in told)
     values: dict[str, object] = {kind: n[kind] for kind in _KINDS}
-    counts = note("changes-since", "zh", since=first, **values)
-    return Table("digest", _COLUMNS, tuple(rows), (counts,))
+    notes = [note("changes-since", "zh", since=first, **values)]
+    if damaged := len(store.notes(CHANGES)) - len(every):
+        notes.append(note("changes-damaged", "zh", n=damaged))
+    return Table("digest", _COLUMNS, tuple(rows), tuple(notes))
 
 
 def _first_day(since: str) -> str:
     days = since.strip().removesuffix("d")
     if days != since.strip() and days.isdecimal() and len(days) < 6:
         return (date.today() - timedelta(days=int(days))).isoformat()
-    if not parse_as_of(since).startswith(since):  # compared by its letters
-        raise OutOfRangeError("{day!r} is not written as 2022, 2022-06 or 2022-06-30", day=since)
-    return since
+    with suppress(OutOfRangeError):
+        if parse_as_of(since).startswith(since):  # compared by its letters
+            return since
+    raise OutOfRangeError("{day!r} is not written as 7d, 2022, 2022-06 or 2022-06-30", day=since)

@@ -93,9 +93,21 @@ def archive_of(note: str | None, source: str) -> str:
     >>> archive_of('{"/data": "甲", "/data/gd": "乙"}', "/data/gd/a.docx")
     '乙'
     """
-    folders: dict[str, str] = json.loads(note or "{}")
+    folders = archives_in(note)
     around = reversed(_parents(parted(source)[0]))
     return next((folders[folder] for folder in around if folder in folders), "")
+
+
+def archives_in(note: str | None) -> dict[str, str]:
+    """Return the names of archives by folder, given the note; none of a damaged one.
+
+    >>> archives_in('{"/data": "甲"}'), archives_in('{"/da')
+    ({'/data': '甲'}, {})
+    """
+    try:
+        return {str(folder): str(name) for folder, name in dict(json.loads(note or "{}")).items()}
+    except (TypeError, ValueError):
+        return {}
 
 
 def without_folders(rows: list[dict[str, object]], note: str | None) -> list[dict[str, object]]:

@@ -251,5 +251,5 @@ def digest(base: "PlainKnowledgeBase", given: Changed) -> "Table":
     if given.since:
         from kgrag.statements.journal import changes_since
 
-        return changes_since(base.store, given.since)
+        return changes_since(base.store, given.since, given.parts)
     return base.rows(given.selection("digest"))

@@ -4,6 +4,7 @@ The life of an archive is that of benchmarks/archive_life.py, in short.
 """
 
 import json
+import re
 import runpy
 import shutil
 from dataclasses import replace
@@ -15,9 +16,11 @@ from click.testing import CliRunner
 from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.config import Config, EmbeddingConfig
-from kgrag.errors import IngestionError
+from kgrag.errors import IngestionError, OutOfRangeError
 from kgrag.ingestion.load import Failure, discover
 from kgrag.retrieval.filter import Filter
+from kgrag.statements.journal import CHANGES
+from kgrag.store.folders import ARCHIVES
 from kgrag.tools import TOOLS
 from tests.fixtures.extent import of
 from tests.fixtures.kit import write
@@ -113,6 +116,17 @@ def test_a_document_with_a_copy_stays_when_one_of_them_goes(base, archive):
     assert [c.file for c in base.documents()][-1] == "archive/甲/a.txt"
 
 
+def test_a_folder_in_the_place_of_a_file_is_not_that_file(base, archive):
+    """The document moves into it, or goes."""
+    (archive / "b.txt").unlink()
+    (archive / "a.txt").rename(archive / "t")
+    for name in ("a.txt", "b.txt"):
+        (archive / name).mkdir()
+    (archive / "t").rename(archive / "a.txt" / "a.txt")
+
+    assert run(base, archive) == {"renamed": 1, "withdrawn": 1}
+
+
 def test_a_lost_mount_empties_no_archive(base, archive, tmp_path):
     """More than half withdrawn, or no folder at all, is refused unless it is allowed."""
     for name in "abc":
@@ -176,6 +190,21 @@ def test_the_log_says_what_came_changed_and_went(base, archive):
     figures = next(r for r in rows(base) if r["part"] == "目标")
     assert ("500" in figures["old"], "900" in figures["new"]) == (True, True)
     assert rows(base, since="2999") == []
+    parts = {row["part"] for row in TOOLS["digest"](base, since="1d", parts=["duties"]).records()}
+    assert parts == {None}
+    with pytest.raises(OutOfRangeError, match="7d"):
+        rows(base, since="yesterday")
+
+
+def test_damaged_notes_are_named_and_stop_nothing(base, archive):
+    """Of changes they are counted; names of archives can be given again."""
+    (key, *_) = base.store.notes(CHANGES)
+    base.store.set_meta({key: "[1", ARCHIVES: "x"})
+
+    told = TOOLS["digest"](base, since="1d")
+    assert (len(told.records()), "1条记录已损坏" in str(told.notes[1])) == (3, True)
+    assert run(base, archive, archive="一库") == {}
+    assert len(base.doc_ids(Filter(documents=("一库",)))) == 4
 
 
 def test_a_new_version_is_told_at_once(base, archive):
@@ -184,6 +213,18 @@ def test_a_new_version_is_told_at_once(base, archive):
     report = base.ingest(archive)
 
     assert report.versions == (("archive/a2.txt", "节能降碳实施方案", 1),)
+
+
+def test_an_older_version_that_comes_later_replaces_none(base, archive):
+    """Where dates tell which is the newer."""
+    ends = "\n云岭省人民政府\n{year}年3月1日\n"
+    told = []
+    for name, n, year in (("新", 800, 2024), ("旧", 600, 2019), ("再", 900, 2025)):
+        text = plan_of("a", n).replace("实施方案", "管理办法") + ends.format(year=year)
+        write(archive, {name: text})
+        told.append(len(base.ingest(archive).versions))
+
+    assert told == [0, 0, 1]
 
 
 def test_a_new_version_of_another_title_is_told_by_its_clauses(base, archive):
@@ -257,6 +298,16 @@ def test_without_yes_nothing_is_done(archive, tmp_path, monkeypatch):
     assert not (tmp_path / "kb").exists()
     assert CliRunner().invoke(main, [*command, "--yes"]).exit_code == 0
     assert CliRunner().invoke(main, command).exit_code == 0
+    for options, code, told in (
+        (["--archive", "一库"], 3, "named: 一库"),
+        (["--archive", "一库", "--yes"], 0, "1 named"),
+        (["--archive", "一库"], 0, "nothing to do; 4 stored"),
+    ):
+        done = CliRunner().invoke(main, [*command, *options])
+        assert (done.exit_code, told in done.output) == (code, True)
+    (archive / "a.txt").unlink()
+    done = CliRunner().invoke(main, [*command, "--yes"])
+    assert re.search(r"^1 file in .*: 1 withdrawn$", done.output, re.MULTILINE)
     shutil.rmtree(archive)
     refused = CliRunner().invoke(main, [*command, "--yes"])
     assert (refused.exit_code, "no such file or folder" in refused.output) == (1, True)

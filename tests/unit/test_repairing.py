@@ -279,6 +279,17 @@ def test_a_lost_name_of_a_file_is_named(folder, made, one_is_gone):
     assert lines(folder) == (before, [])
 
 
+def test_a_document_without_files_has_those_that_are_ingested_then(folder, made):
+    """So that it goes with its file."""
+    change(folder, "DELETE FROM sources WHERE source LIKE '%绿色工厂%'")
+    assert len(KnowledgeBase.repair(folder, config=CONFIG).left) == 1
+
+    with KnowledgeBase.open(folder, config=CONFIG) as base:
+        base.ingest(sorted(made.glob("*.txt")))
+        assert {Path(s.source) for s in base.store.sources()} == {*made.glob("*.txt")}
+        assert base.verify() == []
+
+
 def test_facts_of_an_import_that_are_lost_are_named(folder):
     """Nothing else has them; those of other documents stay."""
     with KnowledgeBase.open(folder, config=CONFIG) as base:

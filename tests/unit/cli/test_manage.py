@@ -142,10 +142,10 @@ def test_repair_tells_what_would_be_done_and_then_does_it(folder: Path) -> None:
     assert run(folder, "verify").exit_code == 1
     done = run(folder, "repair")
     assert done.exit_code == 0
-    repaired = re.search(r"^done +.+$", done.stdout, re.MULTILINE)
+    repaired = re.search(r"^done +(.+)$", done.stdout, re.MULTILINE)
     assert repaired
-    assert repaired[0] in would.stdout
-    (kept,) = re.findall(r"^kept +(.+)$", done.stdout, re.MULTILINE)
+    assert re.search(rf"^would do +{re.escape(repaired[1])}$", would.stdout, re.MULTILINE)
+    (kept,) = re.findall(r"^damaged file +(.+)$", done.stdout, re.MULTILINE)
     assert Path(kept).is_file()
     assert run(folder, "export").stdout == before
     assert run(folder, "verify").exit_code == 0
