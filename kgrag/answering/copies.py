@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kgrag.results import ScoredChunk
+from kgrag.retrieval.settings import Twins
 from kgrag.store.store import Store
-from kgrag.text.document_nodes import node_name
 from kgrag.text.words import normalize, sentence_spans
 from kgrag.types import Document, Language
 
@@ -59,7 +59,8 @@ class Text:
 def each_once(
     retrieve: Callable[[int], Sequence[ScoredChunk]],
     store: Store,
-    cards: Collection[Document],
+    held: Collection[str],
+    twins: Twins,
     top_k: int,
 ) -> list[ScoredChunk]:
     """Return results without those that repeat another one, which names their files.
@@ -70,33 +71,29 @@ def each_once(
     Args:
         retrieve: Returns so many results, best first.
         store: The knowledge base.
-        cards: Documents that are searched.
+        held: Documents that are searched.
+        twins: Which documents may be copies; see `kgrag.retrieval.settings.twins_of`.
         top_k: Maximum number of results.
     """
-    held = {card.doc_id: card for card in cards}
     for n in (top_k * 2**i for i in range(_ROUNDS)):
         found = retrieve(n)
-        texts = {d.doc_id: Text(d) for d in store.documents(sorted(_alike(found, held)))}
+        texts = {
+            d.doc_id: Text(d) for d in store.documents(sorted(_alike(found, twins) & set(held)))
+        }
         once = _once(found, texts)[:top_k]
         if len(once) == top_k or len(found) < n:
             break
     return [replace(result, also_in=_also_in(result, texts)) for result in once]
 
 
-def _alike(found: Sequence[ScoredChunk], held: Mapping[str, Document]) -> set[str]:
-    """Return documents that may have the text of one that was found.
-
-    They have its bytes, or its name and place, or a passage that was found, too.
-    """
-    alike: defaultdict[str, set[str]] = defaultdict(set)
+def _alike(found: Sequence[ScoredChunk], twins: Twins) -> set[str]:
+    """Return documents that may have the text of one that was found, or a passage of it."""
+    told: defaultdict[str, set[str]] = defaultdict(set)
     for result in found:
-        alike[f"text {letters_of(result.chunk.text)}"].add(result.chunk.doc_id)
-    for card in held.values():
-        alike[card.content_hash].add(card.doc_id)
-        alike["\n".join((node_name(card.title), *card.metadata.regions))].add(card.doc_id)
-    ids = {result.chunk.doc_id for result in found}
-    groups = (g for g in alike.values() if len(g) > 1 and not g.isdisjoint(ids))
-    return set[str]().union(*groups) & held.keys()
+        told[letters_of(result.chunk.text)].add(result.chunk.doc_id)
+    said_twice = (ids for ids in told.values() if len(ids) > 1)
+    found_ids = {result.chunk.doc_id for result in found}
+    return set[str]().union(*said_twice, *(ids for i in found_ids for ids in twins.get(i, ())))
 
 
 def _once(found: Sequence[ScoredChunk], texts: Mapping[str, Text]) -> list[ScoredChunk]:

@@ -129,7 +129,7 @@ class SearchContext:
         def retrieve(n: int) -> list[ScoredChunk]:
             return pipeline.retrieve(search, top_k=n)
 
-        once = partial(each_once, retrieve, self.store, self.cards().values())
+        once = partial(each_once, retrieve, self.store, self.cards(), self.settings().twins)
         found = in_force_first(once, search.query, self.as_of, in_force, titled=titled, top_k=top_k)
         return [
             replace(hit, status=in_force.status(hit.chunk.doc_id, self.as_of.day)) for hit in found

@@ -1,6 +1,7 @@
 """Search settings of a knowledge base: chunk sizes, scales of similarity, titles and places."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,10 +10,12 @@ from kgrag.ids import chunk_id
 from kgrag.kb_meta import KbMeta
 from kgrag.retrieval.named import TitleIndex
 from kgrag.store.store import Store
-from kgrag.text.document_nodes import node_id
+from kgrag.text.document_nodes import node_id, node_name
 from kgrag.text.facets import document_facets
 from kgrag.text.words import has_han
 from kgrag.types import Document, Query
+
+Twins = Mapping[str, Sequence[Set[str]]]  # groups of ids by the id of each in them
 
 _LEAST_STD = 0.01  # below, all texts are one to the encoder: no unit to count in
 _SAMPLE = 128  # chunks whose cosines are compared with each other
@@ -37,6 +40,7 @@ class Settings:
         places: Places of each document; documents about none are left out.
         known_places: All of these.
         cards: Every document without its text, by falling id.
+        twins: Documents that may be copies, by id; see `twins_of`.
         nodes: Document id by the id of its node in the graph.
         titles: Index of titles, to find those that a question names without 《》.
     """
@@ -52,6 +56,7 @@ class Settings:
     places: Mapping[str, frozenset[str]] = field(default_factory=dict)
     known_places: frozenset[str] = frozenset()
     cards: tuple[Document, ...] = ()
+    twins: Twins = field(default_factory=dict)
     nodes: Mapping[str, str] = field(default_factory=dict)
     titles: TitleIndex = field(default_factory=TitleIndex)
 
@@ -74,9 +79,23 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         places=places,
         known_places=frozenset().union(*places.values()),
         cards=tuple(cards),
+        twins=twins_of(cards),
         nodes={node_id(card.title, card.metadata): card.doc_id for card in cards},
         titles=TitleIndex(cards, places),
     )
+
+
+def twins_of(cards: Iterable[Document]) -> Twins:
+    """Return for each document those with the same bytes, and those of the same name and place."""
+    alike: defaultdict[str, set[str]] = defaultdict(set)
+    for card in cards:
+        alike[card.content_hash].add(card.doc_id)
+        alike["\n".join((node_name(card.title), *card.metadata.regions))].add(card.doc_id)
+    twins: defaultdict[str, list[set[str]]] = defaultdict(list)
+    for doc_ids in alike.values():
+        for doc_id in doc_ids if len(doc_ids) > 1 else ():
+            twins[doc_id].append(doc_ids)
+    return dict(twins)
 
 
 def _cosines(store: Store, doc_ids: Sequence[str], *, size: int) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from kgrag.answering.copies import each_once
 from kgrag.results import ScoredChunk
+from kgrag.retrieval.settings import twins_of
 
 TEXT = (
     "云岭省节能规划\n到2025年，全省绿色工厂达到500家，由省工业和信息化厅牵头。\n"
@@ -13,12 +14,12 @@ OTHER = "青川市节能规划\n到2025年，全市绿色工厂达到50家，由
 def found(store, size, top_k=10):
     """Return what is found where every chunk is, document by document."""
     cards = store.document_cards()
+    ids = [card.doc_id for card in cards]
 
     def retrieve(n):
-        ids = [card.doc_id for card in cards]
         return [ScoredChunk(c, 1.0) for c in store.chunks_of(ids, size=size)][:n]
 
-    return each_once(retrieve, store, cards, top_k)
+    return each_once(retrieve, store, ids, twins_of(cards), top_k)
 
 
 def test_of_one_text_under_several_names_one_is_found_and_all_are_named(store, make):
