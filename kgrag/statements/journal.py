@@ -136,7 +136,8 @@ class Recorder:
             before = items_of(self.store, held[0]) if held else None
             stored = store()
             if before is None:
-                self._put("added", source, document.title)
+                if stored is None:  # else another process has stored it meanwhile, and told so
+                    self._put("added", source, document.title)
             else:
                 n, rows = differences(before, items_of(self.store, document))
                 told = (document.title, held[0].title, n, rows[:_MOST_ROWS])

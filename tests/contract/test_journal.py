@@ -9,9 +9,10 @@ TEXT = "一、目标\n到2025年建成绿色工厂500家。\n二、任务\n推�
 
 def test_the_log_has_each_change_once(store, make):
     """What comes, gets another source, is renamed and goes, in the order in which it happens."""
-    recorder = Recorder(store)
+    recorder, other = Recorder(store), Recorder(store)
     for name in "abc":
         recorder.upsert_document(make.bundle(name, TEXT + name), source=f"/{name}.txt")
+    other.upsert_document(make.bundle("a", TEXT + "a"), source="/a.txt")  # has not heard of it
     recorder.attach_source("/a2.txt", "d-a")
     recorder.detach_source("/c.txt", to="/d.txt")
     recorder.detach_source("/a.txt")
