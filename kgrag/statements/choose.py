@@ -46,6 +46,7 @@ class Chosen:
         statements: By document and offset.
         names: The indicators that were looked for; empty for any.
         earlier: Number of documents that are left out, as a later version of each is in force.
+        passed_over: Number of those that have statements that would be chosen.
     """
 
     cards: dict[str, Document]
@@ -53,6 +54,7 @@ class Chosen:
     statements: Sequence[Statement] = ()
     names: tuple[str, ...] = ()
     earlier: int = 0
+    passed_over: int = 0
 
     @property
     def stating(self) -> frozenset[str]:
@@ -111,7 +113,11 @@ class Chosen:
         """Return notes on places that no document is about, and on versions that are left out."""
         lacking = self.not_held(places)
         told = [note("place-not-held", "zh", places=lacking)] if lacking else []
-        return [*told, note("earlier-left-out", "zh", n=self.earlier)] if self.earlier else told
+        return (
+            [*told, note("earlier-left-out", "zh", n=self.passed_over)]
+            if self.passed_over
+            else told
+        )
 
 
 def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Chosen:
@@ -132,8 +138,6 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
     if not kind:
         return Chosen(cards, held)
     earlier = _earlier_versions(store, held, cards, selection)
-    for doc_id in earlier:
-        del cards[doc_id]
     is_here = in_places(selection.places, cards.values(), selection.level)
     years = selection.years if kind == "target" else None
 
@@ -147,12 +151,15 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
 
     stated = store.statements(kind, sorted(cards) if within else None)
     chosen = [s for s in stated if s.doc_id in cards and is_chosen(s, cards[s.doc_id])]
-    every, names = Chosen(cards, held, chosen, earlier=len(earlier)), _names(selection, kind)
+    every, names = Chosen(cards, held, chosen), _names(selection, kind)
     found = every.having(names, kind)
     if kind == "target" and not found:
         names = tuple(filter(None, (p.strip() for name in names for p in _BETWEEN.split(name))))
         found = every.having(names, kind)
-    return replace(every, statements=found, names=names)
+    left = {doc_id: card for doc_id, card in cards.items() if doc_id not in earlier}
+    n = len({s.doc_id for s in found} & earlier)
+    told = [s for s in found if s.doc_id in left]
+    return Chosen(left, held, told, names, earlier=len(earlier), passed_over=n)
 
 
 def _covered(store: Store, held: Sequence[Document], selection: "Selection") -> dict[str, Document]:
