@@ -11,8 +11,9 @@ import numpy as np
 from kgrag.store.checks import check_chunks, check_places
 from kgrag.store.contents import Problem
 from kgrag.store.neo4j import schema
+from kgrag.store.neo4j.base import lock
 from kgrag.store.neo4j.caption import caption
-from kgrag.store.neo4j.connection import Database, Row
+from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.document_knowledge import (
     DocumentKnowledge,
     StatedEvidence,
@@ -98,18 +99,20 @@ _CHECKS: tuple[tuple[str, str, str], ...] = (
 def verify(database: Database) -> list[Problem]:
     """Return what is wrong with a knowledge base.
 
-    What was written meanwhile can look like a problem: then it looks again, three times in all.
-    While other processes write without a pause, a problem may be reported that is none.
+    What was written meanwhile can look like a problem: then it looks again, while writers wait.
     """
-    problems: list[Problem] = []
-    for _ in range(3):
-        base = database.read("base")
-        if not base:
-            return [Problem("knowledge-base", "kgrag", f"its node is missing: {_AGAIN}")]
-        problems = _problems(database)
-        if not problems or database.read("base") == base:
-            break
-    return problems
+    base = database.read("base")
+    if not base:
+        return [Problem("knowledge-base", "kgrag", f"its node is missing: {_AGAIN}")]
+    problems = _problems(database)
+    if not problems or database.read("base") == base:
+        return problems
+
+    def alone(tx: Transaction) -> list[Problem]:
+        lock(tx)
+        return _problems(database)
+
+    return database.write(alone)
 
 
 def _problems(database: Database) -> list[Problem]:
