@@ -83,6 +83,16 @@ class Chosen:
         is_named = _named(kind, names)
         return [s for s in self.statements if is_named(s, self.cards[s.doc_id])]
 
+    def without(self, earlier: frozenset[str]) -> "Chosen":
+        """Return the same without documents of which a later version is in force."""
+        return replace(
+            self,
+            cards={doc_id: card for doc_id, card in self.cards.items() if doc_id not in earlier},
+            statements=[s for s in self.statements if s.doc_id not in earlier],
+            earlier=len(earlier),
+            passed_over=len(self.stating & earlier),
+        )
+
     def of_each_name(self, kind: StatementKind) -> "dict[str, Chosen]":
         """Return the same with the statements of each of several names, by name; of one by ""."""
         return {
@@ -113,11 +123,9 @@ class Chosen:
         """Return notes on places that no document is about, and on versions that are left out."""
         lacking = self.not_held(places)
         told = [note("place-not-held", "zh", places=lacking)] if lacking else []
-        return (
-            [*told, note("earlier-left-out", "zh", n=self.passed_over)]
-            if self.passed_over
-            else told
-        )
+        if self.passed_over:
+            told.append(note("earlier-left-out", "zh", n=self.passed_over))
+        return told
 
 
 def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Chosen:
@@ -156,10 +164,7 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
     if kind == "target" and not found:
         names = tuple(filter(None, (p.strip() for name in names for p in _BETWEEN.split(name))))
         found = every.having(names, kind)
-    left = {doc_id: card for doc_id, card in cards.items() if doc_id not in earlier}
-    n = len({s.doc_id for s in found} & earlier)
-    told = [s for s in found if s.doc_id in left]
-    return Chosen(left, held, told, names, earlier=len(earlier), passed_over=n)
+    return Chosen(cards, held, found, names).without(earlier)
 
 
 def _covered(store: Store, held: Sequence[Document], selection: "Selection") -> dict[str, Document]:
