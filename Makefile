@@ -33,8 +33,10 @@ test: lint tests
 tests: $(READY)
 	$(BIN)/python -m pytest -q -n 2
 
+ALSO =
 neo4j: $(READY)
-	KGRAG_TEST_NEO4J=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m neo4j
+	KGRAG_TEST_NEO4J=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder \
+		-m "neo4j $(ALSO)"
 
 lint: $(READY)
 	$(BIN)/python -m ruff check .

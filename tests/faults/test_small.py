@@ -6,7 +6,7 @@ import pytest
 
 from tests.faults import NAMES
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("name", NAMES)
