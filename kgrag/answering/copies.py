@@ -77,9 +77,8 @@ def each_once(
     """
     for n in (top_k * 2**i for i in range(_ROUNDS)):
         found = retrieve(n)
-        texts = {
-            d.doc_id: Text(d) for d in store.documents(sorted(_alike(found, twins) & set(held)))
-        }
+        alike = sorted(doc_id for doc_id in _alike(found, twins) if doc_id in held)
+        texts = {d.doc_id: Text(d) for d in store.documents(alike)}
         once = _once(found, texts)[:top_k]
         if len(once) == top_k or len(found) < n:
             break
