@@ -214,7 +214,7 @@ def sync(
     if as_json:
         print_json(plan.to_dict() | {"done": done, "report": report and report.to_dict()})
     elif report:
-        print_report(report, as_json=False, withdrawn=plan.counts.get("withdrawn", 0))
+        print_report(report, as_json=False, plan=plan)
     if report is None:
         return 3 if is_due else int(bool(plan.failures))
     return int(bool(report.failed))
@@ -344,21 +344,24 @@ def print_plan(plan: "Plan", as_json: bool) -> int:
     return int(any(outcome.status == "failed" for outcome in plan.outcomes))
 
 
-def print_report(report: "IngestReport", as_json: bool, *, withdrawn: int = 0) -> None:
-    """Print the outcomes of files, how many were withdrawn, and the results and usage of models."""
+def print_report(report: "IngestReport", as_json: bool, *, plan: "SyncPlan | None" = None) -> None:
+    """Print the outcomes of files, or how many changes of a plan were done, and use of models."""
     if as_json:
         print_json(report.to_dict())
         return
     _print_outcomes(report.outcomes)
-    counts: list[tuple[str, int]] = [*report.counts.items()]
-    if withdrawn:
-        counts.append(("withdrawn", withdrawn))
-    say(
-        "{files} in {took}: {counts}",
-        files=amount(len(report.outcomes) + withdrawn, "file"),
-        took=f"{report.seconds:.1f} s",
-        counts=counted(counts, "outcomes") or told("nothing to do"),
-    )
+    took = f"{report.seconds:.1f} s"
+    if plan:
+        n = len(plan.changes) + len(plan.failures) + bool(plan.archive)
+        done = n - report.counts.get("failed", 0)
+        say("{done} of {n} changes done in {took}", done=done, n=n, took=took)
+    else:
+        say(
+            "{files} in {took}: {counts}",
+            files=amount(len(report.outcomes), "file"),
+            took=took,
+            counts=counted(report.counts.items(), "outcomes") or told("nothing to do"),
+        )
     _print_versions(report)
     if report.model:
         _print_model(report.model)

@@ -306,8 +306,12 @@ def test_without_yes_nothing_is_done(archive, tmp_path, monkeypatch):
         done = CliRunner().invoke(main, [*command, *options])
         assert (done.exit_code, told in done.output) == (code, True)
     (archive / "a.txt").unlink()
+    (archive / "b.txt").rename(archive / "e.txt")
+    (archive / "bad.pdf").write_bytes(b"x")
     done = CliRunner().invoke(main, [*command, "--yes"])
-    assert re.search(r"^1 file in .*: 1 withdrawn$", done.output, re.MULTILINE)
+    assert re.search(r"^2 of 3 changes done in ", done.output, re.MULTILINE)
+    assert "1 renamed, 1 withdrawn" in done.output
+    (archive / "bad.pdf").unlink()
     shutil.rmtree(archive)
     refused = CliRunner().invoke(main, [*command, "--yes"])
     assert (refused.exit_code, "no such file or folder" in refused.output) == (1, True)

@@ -229,7 +229,7 @@ def test_amounts_and_outcomes_have_all_that_is_counted():
         if isinstance(node.args[1], ast.Constant)
     }
     assert set(TABLES["amounts"]) == counted
-    assert set(TABLES["outcomes"]) == {*get_args(Status), "in part", "warning", "withdrawn"}
+    assert set(TABLES["outcomes"]) == {*get_args(Status), "in part", "warning"}
 
 
 @pytest.fixture

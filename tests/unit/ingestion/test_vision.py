@@ -25,6 +25,7 @@ from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.seen import numbers_in, out_of_order, page_items
 from kgrag.ingestion.workers import pool
 from kgrag.ingestion.workers.task import Setting, Task
+from kgrag.llm import middleware
 from kgrag.store.sqlite.connection import FILE_NAME
 from kgrag.testing import FakeServer, Reply
 from tests.fixtures.kit import kgrag
@@ -207,8 +208,11 @@ def test_with_and_without_a_vision_model_a_file_has_other_fingerprints(tmp_path,
     ],
     ids=["refuses", "down", "nonsense", "empty", "html"],
 )
-def test_a_page_that_cannot_be_shown_keeps_its_text(tmp_path, recognised, reply, says, again):
+def test_a_page_that_cannot_be_shown_keeps_its_text(
+    tmp_path, recognised, monkeypatch, reply, says, again
+):
     """It is named; where the endpoint was at fault, the next run shows it again."""
+    monkeypatch.setattr(middleware, "_RESTS_S", (0.1, 0.1, 0.1))
     path = scan(tmp_path / "scan.pdf", 1)
     with FakeServer(answers(lambda n: reply)) as server, base(tmp_path, server) as kb:
         outcome, document = taken(kb, path)
