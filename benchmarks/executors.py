@@ -8,7 +8,7 @@ time, are among others. FOLDER is taken in by this process alone, by processes a
 Each line says which numbers must be 0. Needs Linux and `kgrag[ray]`.
 
 usage: python benchmarks/executors.py [--steps STEP,STEP] [--kills 20] [--drivers 10]
-           [--documents 2000] [FOLDER]
+           [--documents 2000] [--encoder hash] [FOLDER]
 """
 
 import argparse
@@ -103,6 +103,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--drivers", type=int, default=10)
     parser.add_argument("--documents", type=int, default=2000, help="of the step `many`")
+    parser.add_argument("--encoder", default="", help="of the step `compare`; default: as kgrag's")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as aside:
         _put_slow(Path(aside, "site"))
@@ -331,17 +332,19 @@ def calls(place: Place) -> None:
 
 
 def compare(place: Place) -> None:
-    """Take a folder in thrice, with the default encoder."""
-    folder, kb = place.asked.folder, place.folder
+    """Take a folder in thrice."""
+    folder, kb, model = place.asked.folder, place.folder, place.asked.encoder
     if folder is None:
         return
-    local = taken_in(kb / "local", [folder], IngestConfig(executor="local"), "")
+    local = taken_in(kb / "local", [folder], IngestConfig(executor="local"), model)
     ray.init(place.address, log_to_driver=False)
     for name, ingest in (("processes", IngestConfig(executor="processes")), ("ray", _RAY)):
-        seconds = taken_in(kb / name, [folder], ingest, "")
+        seconds = taken_in(kb / name, [folder], ingest, model)
         other = contents(kb / name) != contents(kb / "local")
         files = sum(path.is_file() for path in folder.rglob("*"))
-        print(f"{name}: {files} files, other than local {other:d}, time {seconds / local:.2f}")
+        print(
+            f"{name}: {files} files, other than local {other:d}, {seconds:.0f} s; local {local:.0f}"
+        )
     ray.shutdown()
 
 

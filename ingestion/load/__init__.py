@@ -6,6 +6,7 @@ from kgrag.ingestion.load.load import (
     fingerprint,
     load,
     load_all,
+    page_pictures,
 )
 from kgrag.ingestion.load.sidecar import Sidecars
 from kgrag.ingestion.load.source import Discovery, Failure, Skipped, Source, discover
@@ -24,4 +25,5 @@ __all__ = [
     "guess_title",
     "load",
     "load_all",
+    "page_pictures",
 ]

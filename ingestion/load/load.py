@@ -5,6 +5,7 @@ import os
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from types import MappingProxyType
 
 from kgrag.config import IngestConfig
@@ -134,6 +135,31 @@ def file_bytes(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
         IngestionError: The file cannot be read, is empty or too large.
     """
     return b"".join(_blocks(source, max_bytes))
+
+
+def page_pictures(
+    source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES, most: int = 200
+) -> dict[int, bytes]:
+    """Return the first pages of a PDF or picture file as JPEG files by number; else none.
+
+    Args:
+        source: A file that was read.
+        max_bytes: The largest file that is read.
+        most: Number of pages.
+
+    Raises:
+        IngestionError: The file cannot be read, is empty or too large.
+        MissingDependencyError: If the extra `vision` is not installed.
+    """
+    from kgrag.ingestion.load.pdf import page_pictures
+    from kgrag.ingestion.load.picture import as_jpeg, open_pictures
+
+    if source.media_type not in ("pdf", "picture"):
+        return {}
+    data = file_bytes(source, max_bytes=max_bytes)
+    if source.media_type == "pdf":
+        return dict(islice(page_pictures(data), most))
+    return dict(islice(enumerate(map(as_jpeg, open_pictures(data)), 1), most))
 
 
 def _reader(media_type: str) -> Reader:

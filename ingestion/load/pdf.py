@@ -16,7 +16,7 @@ from kgrag.ingestion.load.page_tables import Item, Line, find_tables
 from kgrag.ingestion.load.page_tables.find import HYPHENS, picture_share, upright
 from kgrag.ingestion.load.page_tables.shapes import POWERS, is_raised
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
-from kgrag.ingestion.load.picture import show
+from kgrag.ingestion.load.picture import as_jpeg, show
 from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.seen import page_items, page_text
 from kgrag.ingestion.load.title import find_title, guess_title
@@ -292,6 +292,21 @@ def recognised(document: "PdfDocument", numbers: Sequence[int]) -> Iterator[tupl
             page_done(number, len(document))
             if read.items:
                 yield number, read
+
+
+def page_pictures(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield (number, JPEG file) of the pages of a PDF that `read_pdf` has read; no blank ones.
+
+    Raises:
+        MissingDependencyError: If the extra `vision` is not installed.
+    """
+    import pypdfium2
+
+    with _PDFIUM, closing(pypdfium2.PdfDocument(data)) as document:
+        for number in range(1, len(document) + 1):
+            picture, _ = _rendered(document, number)
+            if picture is not None:
+                yield number, as_jpeg(picture)
 
 
 def _rendered(document: "PdfDocument", number: int) -> tuple["Picture | None", float]:

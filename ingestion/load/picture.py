@@ -67,13 +67,22 @@ def read_picture_file(data: bytes, *, name: str, stem: str) -> Parsed:
 
 def show(page: Scan, picture: "Picture") -> None:
     """Have a page shown to a vision model, with its picture."""
-    with needs_extra("vision", "showing pages to a model"):
+    seeing().scans.append(page._replace(jpeg=as_jpeg(picture)))
+    page_done()
+
+
+def as_jpeg(picture: "Picture") -> bytes:
+    """Return a picture as a JPEG file of at most 1800 pixels a side.
+
+    Raises:
+        MissingDependencyError: If the extra `vision` is not installed.
+    """
+    with needs_extra("vision", "pictures of pages"):
         import PIL.Image
     image, data = PIL.Image.fromarray(picture), io.BytesIO()
     image.thumbnail((_LONGEST_SHOWN, _LONGEST_SHOWN))
     image.save(data, "JPEG", quality=85)
-    seeing().scans.append(page._replace(jpeg=data.getvalue()))
-    page_done()
+    return data.getvalue()
 
 
 def open_pictures(data: bytes) -> Iterator["Picture"]:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
     from kgrag.maintenance.intake import Use
     from kgrag.maintenance.sync import Sync, SyncPlan
+    from kgrag.types import Document
 
 
 _P = TypeVar("_P")
@@ -287,10 +288,16 @@ def convert(
     *,
     file: Path = argument(type=EXISTING),
     vision: bool = option("Show pages that are read badly to the model of [vision]."),
+    to: str = option(
+        "Print text, Markdown, or a page of HTML.",
+        type=click.Choice(["text", "md", "html"]),
+        default="text",
+    ),
+    compare: bool = option("Print a page of HTML with pictures of the pages beside their text."),
     as_json: bool = JSON,
 ) -> int:
     """Print a file's text as it would be taken in; needs no knowledge base."""
-    from kgrag.ingestion.load import Failure, Sidecars, Source
+    from kgrag.ingestion.load import Failure, Sidecars, Source, page_pictures
     from kgrag.ingestion.workers.pool import read_within
     from kgrag.llm.models import ChatModels
     from kgrag.maintenance.intake import vision_of
@@ -314,10 +321,24 @@ def convert(
             elif as_json:
                 print_json(item.to_dict())
             else:
-                echo_text(item.text)
+                limit = ctx.obj.ingest.max_bytes
+                pictures = page_pictures(read, max_bytes=limit) if compare else {}
+                echo_text(_converted(item, "html" if compare else to, pictures))
                 for warning in item.warnings:
                     _print_of("warning", item.file, warning)
     return int(failed)
+
+
+def _converted(document: "Document", to: str, pictures: Mapping[int, bytes]) -> str:
+    from kgrag.drawing.beside import as_html, as_markdown
+    from kgrag.ingestion.structure import structure
+
+    if to == "text":
+        return document.text
+    headings = structure(document.text, document.segments)
+    if to == "md":
+        return as_markdown(document, headings)
+    return as_html(document, headings, pictures, language())
 
 
 COMMANDS = (ingest, sync, watch, import_facts, import_summaries, convert)

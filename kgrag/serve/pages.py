@@ -14,7 +14,7 @@ import anyio.to_thread
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
@@ -23,7 +23,9 @@ from kgrag.answer.blocks import Quote, leaves
 from kgrag.answer.render import html
 from kgrag.answering.clauses import METHOD
 from kgrag.api import KnowledgeBase
+from kgrag.drawing.beside import as_html
 from kgrag.errors import NotFoundError
+from kgrag.ingestion.load import Source, page_pictures
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.maintenance.corrections import spellings
 from kgrag.serve.api import (
@@ -61,6 +63,8 @@ from kgrag.tools.tables import Listed
 from kgrag.tools.tool import Tool
 from kgrag.types import Document, Entity, Fact, Heading
 
+_MOST_PICTURES = 50  # pages beside their text; the command line has more
+_ALONE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 _SHOWN_ROWS = 500  # of a table in a page; files have all
 
 
@@ -392,6 +396,18 @@ def _original(desk: Desk, request: Request, given: Arguments) -> Response:
     )
 
 
+def _beside(desk: Desk, request: Request, given: Arguments) -> Response:
+    """Return a document's text beside pictures of its pages, where its file is still here."""
+    document = desk.base.document(str(request.path_params["doc_id"]))
+    file = _file_of(desk, document)
+    pictures = page_pictures(Source(file), most=_MOST_PICTURES) if file else {}
+    headings = desk.base.store.headings([document.doc_id]).get(document.doc_id, [])
+    return HTMLResponse(
+        as_html(document, headings, pictures, language_of(desk, request)),
+        headers={"content-security-policy": _ALONE},
+    )
+
+
 def _entity_of(desk: Desk, card: Document) -> str:
     """Return the name of a document's entity; empty if nothing is stated about it."""
     found = desk.base.store.entities([node_id(card.title, card.metadata)])
@@ -519,6 +535,7 @@ ENDPOINTS = (
     Endpoint("/documents", Listed, _documents, is_kept=True),
     Endpoint("/documents/{address:path}", Panel, _document),
     Endpoint("/original/{doc_id:path}", Arguments, _original),
+    Endpoint("/beside/{doc_id:path}", Arguments, _beside),
     Endpoint("/graph", _Graphed, _graph, is_kept=True),
     Endpoint("/tables/{name}", None, _table, is_kept=True),
     Endpoint("/problems", Arguments, _problems),
