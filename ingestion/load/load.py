@@ -26,6 +26,7 @@ _BLOCK = 1 << 20
 
 
 _OFFICE = "docx:read_office"  # by LibreOffice; it is told the suffix, too
+_SHEETS = "spreadsheet:read_sheets"  # as well
 # By media type of `formats.py`; imported when a file needs them: docx, lxml and PDFium take time.
 _READERS = {
     "txt": "plain:read_plain",
@@ -34,7 +35,9 @@ _READERS = {
     "docx": "docx:read_docx",
     "pdf": "pdf:read_pdf",
     "picture": "picture:read_picture_file",
+    "csv": "spreadsheet:read_separated",
     **dict.fromkeys(("doc", "wps", "rtf", "odt"), _OFFICE),
+    **dict.fromkeys(("xlsx", "xls", "et", "ods"), _SHEETS),
 }
 
 
@@ -139,7 +142,7 @@ def file_bytes(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
 def _reader(media_type: str) -> Reader:
     name = _READERS[media_type]
     read: Callable[..., Parsed] = pkgutil.resolve_name(f"kgrag.ingestion.load.{name}")
-    return partial(read, suffix=media_type) if name == _OFFICE else read
+    return partial(read, suffix=media_type) if name in (_OFFICE, _SHEETS) else read
 
 
 def _blocks(source: Source, max_bytes: int) -> Iterator[bytes]:

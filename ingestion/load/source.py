@@ -17,8 +17,7 @@ from kgrag.text.visible import parted, shown_path
 
 _REMEDIES = {
     **dict.fromkeys((".ofd", ".caj"), message("export it as PDF")),
-    **dict.fromkeys((".xls", ".xlsx"), message("save the sheet as .docx or .txt")),
-    ".csv": message("save it as .txt"),
+    ".xlsb": message("save it as .xlsx"),
     ".json": message("save it as .jsonl of {{id, title, text}}"),
     **dict.fromkeys((".mht", ".mhtml"), message("save the page as .html")),
     **dict.fromkeys((".zip", ".rar", ".7z"), message("unpack it first")),

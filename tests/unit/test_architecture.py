@@ -70,7 +70,7 @@ THIRD_PARTY = {
     "numpy": ("kgrag.embedding.*", "kgrag.store.*", "kgrag.vectors.*", "kgrag.retrieval.*",
               "kgrag.answering.*",
               "kgrag.verification.*", "kgrag.evaluation.*", "kgrag.ingestion.*"),
-    "openpyxl": ("kgrag.statements.export",),
+    "openpyxl": ("kgrag.ingestion.load.spreadsheet", "kgrag.statements.export"),
     "onnxruntime": ("kgrag.embedding.onnx",),
     "openai": ("kgrag.llm.endpoint", "kgrag.llm.client"),
     "peft": ("kgrag.embedding.transformers_model",),

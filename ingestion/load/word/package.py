@@ -1,4 +1,4 @@
-"""The parts of a Word file: a zip of XML, opened within bounds, strict as transitional."""
+"""The parts of an Office file: a zip of XML, opened within bounds, strict as transitional."""
 
 import io
 import posixpath
@@ -33,7 +33,7 @@ MAX_DIRECTORY_BYTES = 10_000_000  # some 100,000 members
 
 
 class NotWordError(Exception):
-    """A file is no Word file, or a damaged one."""
+    """A file is no such file, or a damaged one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Relation:
 
 @dataclass(slots=True)
 class WordPackage:
-    """An open Word file.
+    """An open Office file.
 
     Attributes:
         name: The file, for messages.
@@ -68,7 +68,7 @@ class WordPackage:
         """Return a part's root element; None if there is no such part.
 
         Raises:
-            IngestionError: It is larger than a Word file's text can be.
+            IngestionError: It is larger than a file's text can be.
             NotWordError: It is no XML, or refers to entities, or the zip is damaged here.
         """
         from lxml import etree
@@ -132,13 +132,18 @@ class WordPackage:
             raise NotWordError(f"{info.filename}: {exc}") from exc
 
 
-def open_package(data: bytes, name: str) -> WordPackage:
-    """Return a Word file's parts; nothing but the list of them is read.
+def open_package(data: bytes, name: str, main: str = "word/document.xml") -> WordPackage:
+    """Return an Office file's parts; nothing but the list of them is read.
+
+    Args:
+        data: The whole file.
+        name: The file, for messages.
+        main: The part that holds its text, where it names none.
 
     Raises:
         BadZipFile: It is no zip.
-        NotWordError: No part of it holds a Word text.
-        IngestionError: Its list of parts is larger than a Word file's can be.
+        NotWordError: No part of it holds a text.
+        IngestionError: Its list of parts is larger than a file's can be.
     """
     _check_directory(data, name)
     archive = zipfile.ZipFile(io.BytesIO(data))
@@ -146,7 +151,7 @@ def open_package(data: bytes, name: str) -> WordPackage:
     entries = {info.filename.replace("\\", "/").lower(): info for info in archive.infolist()}
     package = WordPackage(name, archive, entries)
     top = _relations(package, "").values()
-    package.main = next((r.path for r in top if r.kind == "officeDocument"), "word/document.xml")
+    package.main = next((r.path for r in top if r.kind == "officeDocument"), main)
     if package.main.lower() not in entries:
         raise NotWordError(message("no part holds a text"))
     package.relations = _relations(package, package.main)
