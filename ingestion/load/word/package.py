@@ -23,13 +23,13 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/")
 # A tree takes up to 200 bytes for each tag and attribute, so these keep it under 0.7 GB. A
 # thousand pages of a real Word file are about 20 MB and 500,000 tags.
-MAX_BYTES = 60_000_000
-MAX_TAGS = 3_000_000
+_MAX_BYTES = 60_000_000
+_MAX_TAGS = 3_000_000
 OFF = ("0", "false", "off")
 _END = b"PK\x05\x06"
 _END_SIZE = 22  # bytes
 _LONGEST_COMMENT = 65_535
-MAX_DIRECTORY_BYTES = 10_000_000  # some 100,000 members
+_MAX_DIRECTORY_BYTES = 10_000_000  # some 100,000 members
 
 
 class NotWordError(Exception):
@@ -77,10 +77,10 @@ class WordPackage:
         if info is None:
             return None
         self.n_bytes += info.file_size
-        self._bound(self.n_bytes, MAX_BYTES, "bytes unpacked", path)
+        self._bound(self.n_bytes, _MAX_BYTES, "bytes unpacked", path)
         data = self._bytes(info)
         self.n_tags += data.count(b"<") + data.count(b'="') + data.count(b"='")
-        self._bound(self.n_tags, MAX_TAGS, "tags and attributes", path)
+        self._bound(self.n_tags, _MAX_TAGS, "tags and attributes", path)
         data = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, huge_tree=False, remove_comments=True,
@@ -145,7 +145,7 @@ def open_package(data: bytes, name: str, main: str = "word/document.xml") -> Wor
         NotWordError: No part of it holds a text.
         IngestionError: Its list of parts is larger than a file's can be.
     """
-    _check_directory(data, name)
+    check_directory(data, name)
     archive = zipfile.ZipFile(io.BytesIO(data))
     # Some writers part folders by a backslash, some differ in capitals from what they refer to.
     entries = {info.filename.replace("\\", "/").lower(): info for info in archive.infolist()}
@@ -158,8 +158,12 @@ def open_package(data: bytes, name: str, main: str = "word/document.xml") -> Wor
     return package
 
 
-def _check_directory(data: bytes, name: str) -> None:
-    """Refuse a zip whose list of members would fill the memory."""
+def check_directory(data: bytes, name: str) -> None:
+    """Check the list of members of a zip, given the file or its end.
+
+    Raises:
+        IngestionError: It would fill the memory.
+    """
     at = data.rfind(_END, max(0, len(data) - _END_SIZE - _LONGEST_COMMENT))
     if at < 0 or at + _END_SIZE > len(data):
         return
@@ -168,7 +172,7 @@ def _check_directory(data: bytes, name: str) -> None:
     if size == 0xFFFFFFFF:
         large = data.rfind(b"PK\x06\x06", 0, at)
         size = struct.unpack_from("<Q", data, large + 40)[0] if 0 <= large < at - 48 else size
-    if size > MAX_DIRECTORY_BYTES:
+    if size > _MAX_DIRECTORY_BYTES:
         raise IngestionError(
             "{name}: its list of members takes {size:,} bytes; split the archive",
             name=name,
