@@ -19,8 +19,8 @@ from kgrag.text.visible import parted, shown_path
 _REMEDIES = {
     **dict.fromkeys((".ceb", ".ofd", ".caj"), message("export it as PDF")),
     ".xlsb": message("save it as .xlsx"),
+    **dict.fromkeys((".ppt", ".dps"), message("save it as .pptx")),
     ".json": message("save it as .jsonl of {{id, title, text}}"),
-    **dict.fromkeys((".mht", ".mhtml"), message("save the page as .html")),
     **dict.fromkeys((".zip", ".rar", ".7z"), message("unpack it first")),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), NOT_INSTALLED),
 }

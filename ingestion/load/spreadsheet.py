@@ -4,8 +4,6 @@ import csv
 import io
 import math
 import re
-import zipfile
-import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +16,7 @@ from kgrag.ingestion.load.grid import Cell, numbered_table_lines
 from kgrag.ingestion.load.libreoffice import OLE, as_office
 from kgrag.ingestion.load.number_format import CHINESE_FORMATS, shown_number
 from kgrag.ingestion.load.parsed import Parsed, join_blocks, replace_unusable
-from kgrag.ingestion.load.word.package import NotWordError, R, WordPackage, open_package
+from kgrag.ingestion.load.word.package import DAMAGED, NotWordError, R, WordPackage, open_package
 from kgrag.text.messages import message
 
 if TYPE_CHECKING:
@@ -81,8 +79,7 @@ def read_sheets(data: bytes, *, name: str, stem: str, suffix: str) -> Parsed:
             raise NotWordError(message("{main} holds no sheets", main=package.main))
         book = _book(package, root)
         lines = list(_book_lines(package, root, book))
-    except (NotWordError, zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError,
-            NotImplementedError, RecursionError) as exc:  # fmt: skip
+    except DAMAGED as exc:
         raise IngestionError(
             "{name}: is damaged or no spreadsheet ({error}); open it in Excel or WPS and save it "
             "again",

@@ -61,6 +61,7 @@ THIRD_PARTY = {
     "llama_index": ("kgrag.integrations.*",),
     "lxml": ("kgrag.ingestion.load.docx", "kgrag.ingestion.load.word.*",
              "kgrag.ingestion.load.html", "kgrag.ingestion.load.spreadsheet"),
+    "olefile": ("kgrag.ingestion.load.mail",),
     "pptx": ("kgrag.ingestion.load.slides",),
     "mcp": ("kgrag.serve.app", "kgrag.serve.mcp_server"),
     "mcp_types": ("kgrag.serve.mcp_server",),

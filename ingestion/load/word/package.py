@@ -5,6 +5,7 @@ import posixpath
 import re
 import struct
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -34,6 +35,11 @@ _MAX_DIRECTORY_BYTES = 10_000_000  # some 100,000 members
 
 class NotWordError(Exception):
     """A file is no such file, or a damaged one."""
+
+
+# What is raised where a file that is a zip of XML is damaged.
+DAMAGED = (NotWordError, zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError,
+           NotImplementedError, RecursionError)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
