@@ -12,6 +12,7 @@ from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, texts_to_embed
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Failure, Sidecars, Source
+from kgrag.ingestion.load.archive import archive_of_member
 from kgrag.ingestion.load.statement import stated_digest
 from kgrag.ingestion.pipeline import rules_digest
 from kgrag.ingestion.prepare import kept_knowledge, prepare, resolver_of
@@ -63,7 +64,7 @@ def reread(
     """
     for name in sources:
         source = Source(place_shown(parted(name)[0]))
-        is_there = is_remote(source.path) or source.path.is_file()
+        is_there = is_remote(source.path) or archive_of_member(source.path)[0].is_file()
         if source.media_type is None or not is_there:
             continue
         for item in read_within([(source, Sidecars().stated(source.path))], limits, vision):

@@ -1,5 +1,6 @@
 """The small frozen types that travel between stages; the container is a plain list."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -8,7 +9,8 @@ from kgrag.json_ready import JsonReady
 from kgrag.metadata import SILENT, Metadata
 from kgrag.qualifiers import NONE, Qualifiers
 
-SegmentKind = Literal["page", "paragraph", "line"]
+_CORNER = re.compile("([A-Z]+)([0-9]+)")
+SegmentKind = Literal["page", "paragraph", "line", "slide", "row"]
 NodeKind = Literal["chunk", "summary", "document", "fact"]
 TextField = Literal["text", "path"]
 DocIds = Collection[str] | None  # of the documents that are searched; None for all
@@ -22,10 +24,12 @@ class Segment:
     Attributes:
         start: First character offset in the document's text.
         end: Offset after the last character; `end > start`.
-        kind: What is counted: pages of a PDF, paragraphs of a Word or HTML file, lines of text.
+        kind: What is counted: pages of a PDF, paragraphs of a Word or HTML file, lines of text,
+            slides, rows of a sheet.
         number: 1-based.
         level: Of a heading that the format states (a style of Word, h1 to h6): 1 is the
             outermost; 0 for everything else.
+        label: The cells of a row as spreadsheets name them, `项目!A12:F12`; empty for others.
     """
 
     start: int
@@ -33,6 +37,7 @@ class Segment:
     kind: SegmentKind
     number: int
     level: int = 0
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +70,23 @@ class Document(JsonReady):
     metadata: Metadata = SILENT
 
     def page_at(self, offset: int) -> int | None:
-        """Return the 1-based page of a character; None if the file has no pages."""
-        pages = (s for s in self.segments if s.kind == "page" and s.start <= offset < s.end)
-        return next((page.number for page in pages), None)
+        """Return the 1-based page or slide of a character; None if the file has none."""
+        pages = (s for s in self.segments if s.kind in ("page", "slide"))
+        return next((page.number for page in pages if page.start <= offset < page.end), None)
+
+    def cells_at(self, start: int, end: int) -> str:
+        """Return the cells of a sheet that a text is from, of several sheets those of the first.
+
+        Empty if the file has no sheets.
+        """
+        labels = [s.label for s in self.segments if s.start < end and start < s.end and s.label]
+        parted = [label.rpartition("!") for label in labels]
+        corners = [_CORNER.findall(cells) for sheet, _, cells in parted if sheet == parted[0][0]]
+        if not corners:
+            return ""
+        columns = sorted({c for row in corners for c, _ in row}, key=lambda c: (len(c), c))
+        ends = columns[0] + corners[0][0][1], columns[-1] + corners[-1][-1][1]
+        return "".join(parted[0][:2]) + ":".join(dict.fromkeys(ends))
 
     def card_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping without the text."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.grid import Cell, table_lines
-from kgrag.ingestion.load.libreoffice import OLE, as_docx, is_old_word
+from kgrag.ingestion.load.libreoffice import OLE, as_office, is_old_word
 from kgrag.ingestion.load.parsed import Block, Parsed, join_blocks, replace_unusable
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.ingestion.load.word.package import (
@@ -79,7 +79,7 @@ def read_docx(data: bytes, *, name: str, stem: str) -> Parsed:
             can be, or holds nothing but pictures.
     """
     if is_old_word(data):  # under a new name
-        data = as_docx(data, suffix="doc", name=name)
+        data = as_office(data, suffix="doc", name=name)
     elif data.startswith(OLE):
         raise IngestionError(
             "{name}: is locked with a password; open it in Word, take the password away and "
@@ -109,7 +109,7 @@ def read_office(data: bytes, *, name: str, stem: str, suffix: str) -> Parsed:
     Raises:
         IngestionError: It cannot be converted or read.
     """
-    parsed = read_docx(as_docx(data, suffix=suffix, name=name), name=name, stem=stem)
+    parsed = read_docx(as_office(data, suffix=suffix, name=name), name=name, stem=stem)
     said = message("read through LibreOffice, from .{suffix}", suffix=suffix)
     return replace(parsed, warnings=(*parsed.warnings, said))
 

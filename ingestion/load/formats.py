@@ -18,8 +18,15 @@ MEDIA_TYPES = {
     **dict.fromkeys((".md", ".markdown"), "md"),
     **dict.fromkeys((".html", ".htm", ".shtml", ".xhtml"), "html"),
     **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), "docx"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), "xlsx"),
+    **dict.fromkeys((".csv", ".tsv"), "csv"),
+    **dict.fromkeys((".mht", ".mhtml"), "mht"),
+    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".potx"), "pptx"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), "picture"),
-    **{f".{name}": name for name in ("pdf", "doc", "wps", "rtf", "odt", "jsonl")},
+    **{
+        f".{name}": name
+        for name in ("pdf", "doc", "wps", "rtf", "odt", "xls", "et", "ods", "eml", "msg", "jsonl")
+    },
 }
 _OWN = frozenset(suffix.removeprefix(".") for suffix in MEDIA_TYPES)
 

@@ -91,30 +91,40 @@ def table_lines(rows: Sequence[Sequence[Cell | str]], n_header: int | None = Non
     >>> table_lines([["指标", Cell("目标", col_span=2)], ["", "2020年", "2025年"], ["产值", "1"]])
     ['| 指标 | 目标 2020年 | 目标 2025年 |', '| --- | --- | --- |', '| 产值 | 1 |  |']
     """
+    return [line for _, line in numbered_table_lines(rows, n_header)]
+
+
+def numbered_table_lines(
+    rows: Sequence[Sequence[Cell | str]], n_header: int | None = None
+) -> list[tuple[int, str]]:
+    """Return the lines of `table_lines`, each with the number of the row that it begins with."""
     grid = fill(rows)
     if not grid.rows:
         return []
+    lines = list(zip(grid.numbers, (row[0] for row in grid.rows), strict=True))
     if len(grid.rows[0]) == 1:
-        return [row[0] for row in grid.rows if row[0]]
+        return [line for line in lines if line[1]]
     first, last = _frame(grid)
     inner = _inner_lines(
         Grid(grid.rows[first:last], grid.cells[first:last], grid.numbers[first:last]), n_header or 0
     )
-    return [*(row[0] for row in grid.rows[:first]), *inner, *(row[0] for row in grid.rows[last:])]
+    return [*lines[:first], *inner, *lines[last:]]
 
 
-def _inner_lines(grid: Grid, n_header: int) -> list[str]:
-    """Return the lines of a table without the labels above and below it."""
+def _inner_lines(grid: Grid, n_header: int) -> list[tuple[int, str]]:
+    """Return the numbered lines of a table without the labels above and below it."""
     kept = [j for j, column in enumerate(zip(*grid.rows, strict=True)) if any(column)]
     body = [[row[j] for j in kept] for row in grid.rows]
     if len(body) == 1:
-        return [" ".join(filter(None, body[0]))]
+        return [(grid.numbers[0], " ".join(filter(None, body[0])))]
     cells = [[row[j] for j in kept] for row in grid.cells]
     told = sum(number < n_header for number in grid.numbers)
     n = _guess_header(body, cells, at_least=told if told < len(body) else 1)
     columns = zip(*body[:n], strict=True)
     header = [" ".join(dict.fromkeys(filter(None, labels))) for labels in columns]
-    return [row_line(header), delimiter_line(len(header)), *map(row_line, body[n:])]
+    lines = [row_line(header), delimiter_line(len(header)), *map(row_line, body[n:])]
+    numbers = [grid.numbers[0], grid.numbers[n - 1], *grid.numbers[n:]]
+    return list(zip(numbers, lines, strict=True))
 
 
 def fill(rows: Sequence[Sequence[Cell | str]]) -> Grid:

@@ -1,4 +1,4 @@
-"""Old Word files, WPS, RTF and OpenDocument, converted to .docx by LibreOffice."""
+"""Old Office files, WPS, RTF and OpenDocument, converted to .docx or .xlsx by LibreOffice."""
 
 import os
 import re
@@ -16,6 +16,7 @@ PROGRAM_VARIABLE = "KGRAG_SOFFICE"
 _PROGRAMS = ("soffice", "libreoffice")
 _TIME_S = 100.0  # less than ingest.parse_seconds by default, so that this is what is said
 _MAX_OUTPUT = 200_000_000
+_FILTERS = {"docx": "docx:MS Word 2007 XML", "xlsx": "xlsx:Calc MS Excel 2007 XML"}
 _OLE_HEADER = 512  # bytes
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # What else LibreOffice opens as a text: a zip, RTF, XML and HTML.
@@ -45,19 +46,26 @@ def is_old_word(data: bytes) -> bool:
     return data.startswith(OLE) and _OLD_WORD in data and _LOCKED not in data
 
 
-def as_docx(data: bytes, *, suffix: str, name: str, time_s: float = _TIME_S) -> bytes:
-    """Return a file converted to .docx.
+def as_office(
+    data: bytes, *, suffix: str, name: str, to: str = "docx", time_s: float = _TIME_S
+) -> bytes:
+    """Return a file converted to a newer format.
 
     Args:
         data: The whole file.
         suffix: Of its format, without dot.
         name: The file, for messages.
+        to: `docx` or `xlsx`.
         time_s: Seconds that LibreOffice may take before it is killed, with its children.
 
     Raises:
         IngestionError: It is none of these formats, or LibreOffice is not installed, cannot open
             the file, or takes too long.
     """
+    if data.startswith(OLE) and _LOCKED in data:
+        raise IngestionError(
+            "{name}: is locked with a password; take it away and save it again", name=name
+        )
     # LibreOffice would take any other bytes for plain text, and give characters.
     if data.startswith(OLE) and not _has_directory(data):
         raise IngestionError(
@@ -75,24 +83,21 @@ def as_docx(data: bytes, *, suffix: str, name: str, time_s: float = _TIME_S) -> 
     if program is None:
         raise IngestionError(
             "{name}: .{suffix} files are read through LibreOffice, which is not found; "
-            "install it (or name its soffice in {program_variable}), or save the file as .docx",
+            "install it (or name its soffice in {program_variable}), or save the file as .{to}",
             name=name,
             suffix=suffix,
+            to=to,
             program_variable=PROGRAM_VARIABLE,
         )
-    if data.startswith(OLE) and _LOCKED in data:
-        raise IngestionError(
-            "{name}: is locked with a password; take it away and save it again", name=name
-        )
     with tempfile.TemporaryDirectory(prefix="kgrag-office-") as folder:
-        made = _converted(program, Path(folder), data, suffix, name, time_s)
+        made = _converted(program, Path(folder), data, (suffix, to), name, time_s)
         size = made.stat().st_size if made.is_file() else 0
         if not size:
             said = "{name}: LibreOffice cannot open it; it is damaged, locked, or no .{suffix} file"
             raise IngestionError(said, name=name, suffix=suffix)
         if size > _MAX_OUTPUT:
-            said = "{name}: comes to {n:,} bytes as .docx, more than {most:,}; split it"
-            raise IngestionError(said, name=name, n=size, most=_MAX_OUTPUT)
+            said = "{name}: comes to {n:,} bytes as .{to}, more than {most:,}; split it"
+            raise IngestionError(said, name=name, n=size, to=to, most=_MAX_OUTPUT)
         return made.read_bytes()
 
 
@@ -116,15 +121,16 @@ def _program() -> str | None:
 
 
 def _converted(
-    program: str, folder: Path, data: bytes, suffix: str, name: str, time_s: float
+    program: str, folder: Path, data: bytes, formats: tuple[str, str], name: str, time_s: float
 ) -> Path:
+    suffix, to = formats
     source, profile, out = folder / f"in.{suffix}", folder / "profile", folder / "out"
     source.write_bytes(data)
     (profile / "user").mkdir(parents=True)
     (profile / "user" / "registrymodifications.xcu").write_text(_PROFILE, "utf-8")
     command = [
         program, f"-env:UserInstallation={profile.as_uri()}", "--headless", "--norestore",
-        "--nolockcheck", "--nodefault", "--convert-to", "docx:MS Word 2007 XML",
+        "--nolockcheck", "--nodefault", "--convert-to", _FILTERS[to],
         "--outdir", str(out), str(source),
     ]  # fmt: skip
     try:
@@ -144,13 +150,14 @@ def _converted(
         process.wait(time_s)
     except subprocess.TimeoutExpired as exc:
         raise IngestionError(
-            "{name}: LibreOffice took more than {time_s:g} s; save it as .docx",
+            "{name}: LibreOffice took more than {time_s:g} s; save it as .{to}",
             name=name,
             time_s=time_s,
+            to=to,
         ) from exc
     finally:
         _end(process)
-    return out / "in.docx"
+    return out / f"in.{to}"
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -27,6 +27,7 @@ _BLOCK = 1 << 20
 
 
 _OFFICE = "docx:read_office"  # by LibreOffice; it is told the suffix, too
+_SHEETS = "spreadsheet:read_sheets"  # as well
 # By media type of `formats.py`; imported when a file needs them: docx, lxml and PDFium take time.
 _READERS = {
     "txt": "plain:read_plain",
@@ -35,7 +36,13 @@ _READERS = {
     "docx": "docx:read_docx",
     "pdf": "pdf:read_pdf",
     "picture": "picture:read_picture_file",
+    "pptx": "slides:read_slides",
+    "eml": "mail:read_mail",
+    "msg": "mail:read_msg",
+    "mht": "mail:read_page",
+    "csv": "spreadsheet:read_separated",
     **dict.fromkeys(("doc", "wps", "rtf", "odt"), _OFFICE),
+    **dict.fromkeys(("xlsx", "xls", "et", "ods"), _SHEETS),
 }
 
 
@@ -165,7 +172,7 @@ def page_pictures(
 def _reader(media_type: str) -> Reader:
     name = _READERS[media_type]
     read: Callable[..., Parsed] = pkgutil.resolve_name(f"kgrag.ingestion.load.{name}")
-    return partial(read, suffix=media_type) if name == _OFFICE else read
+    return partial(read, suffix=media_type) if name in (_OFFICE, _SHEETS) else read
 
 
 def _blocks(source: Source, max_bytes: int) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.archive import archive_of_member, members, open_member
 from kgrag.ingestion.load.formats import media_type_of, plugin_reader, suffixes
 from kgrag.ingestion.load.ocr.engine import NOT_INSTALLED
 from kgrag.ingestion.load.remote import delete_old_copies, files_below, open_remote
@@ -16,11 +17,10 @@ from kgrag.text.messages import message, without_start
 from kgrag.text.visible import parted, shown_path
 
 _REMEDIES = {
-    **dict.fromkeys((".ofd", ".caj"), message("export it as PDF")),
-    **dict.fromkeys((".xls", ".xlsx"), message("save the sheet as .docx or .txt")),
-    ".csv": message("save it as .txt"),
+    **dict.fromkeys((".ceb", ".ofd", ".caj"), message("export it as PDF")),
+    ".xlsb": message("save it as .xlsx"),
+    **dict.fromkeys((".ppt", ".dps"), message("save it as .pptx")),
     ".json": message("save it as .jsonl of {{id, title, text}}"),
-    **dict.fromkeys((".mht", ".mhtml"), message("save the page as .html")),
     **dict.fromkeys((".zip", ".rar", ".7z"), message("unpack it first")),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), NOT_INSTALLED),
 }
@@ -108,7 +108,7 @@ def unsupported_reason(path: Path) -> str:
 
 
 def discover(paths: Sequence[Path], *, follow_links: bool = False) -> Discovery:
-    """Return what is to be read among files and folders; nothing is opened.
+    """Return what is to be read among files and folders; only archives are opened.
 
     Folders are walked recursively, without hidden files and Word's lock files (`~$...`). A link in
     a folder is followed, once, if its target is in that folder; a given path may be a link.
@@ -228,6 +228,10 @@ class _Walk:
         """Add a file to be read; return why it is none."""
         if not stat.S_ISREG(mode):
             return _NOT_REGULAR
+        if archive_of_member(source.path)[1]:
+            return message("reads like a member of an archive (.zip!/); rename the file or folder")
+        if source.path.suffix.lower() == ".zip":
+            return self._unpack(source, real)
         if source.media_type is None:
             return unsupported_reason(source.path)
         if parted(str(source.path.absolute()))[1]:
@@ -242,6 +246,28 @@ class _Walk:
         else:
             self.named.add(source.name)
             self.sources.append(source)
+        return ""
+
+    def _unpack(self, source: Source, real: Path) -> str:
+        """Add the members of an archive; return why it cannot be read."""
+        if real in self.seen:
+            return ""
+        self.seen.add(real)
+        try:
+            with open_regular(source.path, within=source.within) as file:
+                for member, why in members(file, source.name):
+                    inside = Source(Path(f"{source.path}!/{member}"), source.within)
+                    if why:
+                        self._fail(inside.path, why)
+                    elif inside.media_type is None or _is_sidecar(inside.path):
+                        reason = unsupported_reason(inside.path)
+                        self.skipped.append(Skipped(inside.path, reason))
+                    else:
+                        self.sources.append(inside)
+        except IngestionError as exc:
+            self._fail(source.path, without_start(exc, source.name))
+        except OSError as exc:
+            self._fail(source.path, message("cannot be looked at: {error}", error=_said(exc)))
         return ""
 
     def _fail(self, path: Path, reason: str) -> None:
@@ -282,6 +308,10 @@ def open_regular(
         IngestionError: If it is no regular file, or a link now leads out of the folder.
         OSError: If it cannot be opened.
     """
+    archive, member = archive_of_member(path)
+    if member:
+        with open_regular(archive, within=within) as outer:
+            return open_member(outer, path, max_bytes)
     if is_remote(path):
         return open_remote(path, max_bytes)
     file = open(os.open(path, _FLAGS), "rb")  # noqa: PTH123, SIM115 - opened with flags

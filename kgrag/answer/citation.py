@@ -6,7 +6,7 @@ from typing import Self
 
 from kgrag.answer.address import Address
 from kgrag.json_ready import JsonReady, as_dict
-from kgrag.notebook import passage_html, place_html, place_words
+from kgrag.notebook import passage_html, place_html, place_words, spot_words
 from kgrag.status import Status
 from kgrag.text.headings import HeadingTree
 from kgrag.text.numbering import ANNEX, ARTICLE, ATTACHMENT, BARE, BOX, numbering_at
@@ -87,7 +87,7 @@ class Citation(JsonReady):
         title: Its title.
         file: Its file as ingested.
         heading_path: Sections around the quote, outermost first.
-        page: 1-based page, if the file has pages.
+        page: 1-based page or slide, if the file has such.
         start: First character of the quote in the document's text.
         end: Offset after the quote.
         quote: `document.text[start:end]`, verbatim; in a table the sentences around it on one line.
@@ -100,6 +100,7 @@ class Citation(JsonReady):
         lead: The sentence that leads in the list, or the header of the table, that the quote goes
             on with; empty for none.
         marked: (start, end) of the sentence nearest to the question in the document's text.
+        cells: Of the sheet that the quote is from, `项目!A12:F12`; empty for other files.
     """
 
     number: int
@@ -118,6 +119,7 @@ class Citation(JsonReady):
     columns: str = ""
     lead: str = ""
     marked: tuple[int, int] | None = None
+    cells: str = ""
 
     def __post_init__(self) -> None:
         if not self.quote.strip():
@@ -153,6 +155,7 @@ class Citation(JsonReady):
             chunk_id=chunk_id,
             document_number=document.metadata.number,
             columns=columns_above(document.text, start, end),
+            cells=document.cells_at(start, end),
         )
 
     @property
@@ -175,7 +178,12 @@ class Citation(JsonReady):
 
     def place(self, language: Language) -> str:
         """Return file, page and characters in words."""
-        return place_words(self.file, self.start, self.end, language, page=self.page)
+        start, end = self.start, self.end
+        return place_words(self.file, start, end, language, page=self.page, cells=self.cells)
+
+    def spot(self, language: Language) -> str:
+        """Return page, slide or cells in words; empty if there are none."""
+        return spot_words(self.file, language, page=self.page, cells=self.cells)
 
     def _repr_html_(self) -> str:
         """Return it for a notebook."""
@@ -187,6 +195,7 @@ class Citation(JsonReady):
             end=self.end,
             status=self.status,
             page=self.page,
+            cells=self.cells,
         )
         return passage_html(where, self.quote)
 

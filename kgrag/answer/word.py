@@ -166,7 +166,7 @@ def source_words(cited: Citation, language: Language, *, quoted: bool = True) ->
     No absolute path is given: a report leaves the machine that the folders are on.
     """
     where, quote, _ = _TOLD[language]
-    place = page_words(without_folders(cited.file), language, page=cited.page)
+    place = page_words(without_folders(cited.file), language, page=cited.page, cells=cited.cells)
     told = f"{cited.reference}{mark(cited.status, language)}" + (
         where.format(place) if place else ""
     )

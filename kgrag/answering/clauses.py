@@ -246,8 +246,10 @@ def _marked(
     scores = [one - _LATER * span[0] for one, span in zip(likeness, spans, strict=True)]
     rank, start, end = spans[scores.index(max(scores))]
     best = cited[rank]
-    tree = HeadingTree(found.documents[best.doc_id].text, found.headings[best.doc_id])
-    best = replace(best, marked=(start, end), heading_path=tree.path(start, end))
+    document = found.documents[best.doc_id]
+    path = HeadingTree(document.text, found.headings[best.doc_id]).path(start, end)
+    cells = document.cells_at(start, end)
+    best = replace(best, marked=(start, end), heading_path=path, cells=cells)
     return [*cited[:rank], best, *cited[rank + 1 :]], max(likeness)
 
 

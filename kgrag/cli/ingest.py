@@ -64,8 +64,8 @@ def ingest(
 ) -> int:
     """Take files and folders in; running it again does what is missing or changed.
 
-    Reads .docx .pdf .html .md .txt and .jsonl of {id, title, text}. Where kgrag.toml names a
-    model in [llm], it reads facts and summaries out of them.
+    Reads .docx .pdf .xlsx .csv .html .md .txt and .jsonl of {id, title, text}. Where
+    kgrag.toml names a model in [llm], it reads facts and summaries out of them.
     """
     _check(paths, dry_run, sample, no_model, retry_failed)
     _choose(ctx, workers=workers, executor=executor, address=address)

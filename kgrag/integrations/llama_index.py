@@ -24,7 +24,7 @@ with needs_extra("llama-index", "the retriever for LlamaIndex"):
 
 # Metadata that a model reads in front of the text: what it needs to name its source, and to
 # understand a text out of its section. Places and reasons are for programs.
-_FOR_LLM = {"title", "heading_path", "page"}
+_FOR_LLM = {"title", "heading_path", "page", "cells"}
 _FOR_EMBEDDING = {"title", "heading_path"}
 
 
@@ -90,6 +90,8 @@ def _node(passage: Passage, held: set[str]) -> TextNode:
     }
     if passage.page is not None:
         metadata["page"] = passage.page
+    if passage.cells:
+        metadata["cells"] = passage.cells
     return TextNode(
         id_=chunk.chunk_id,
         text=chunk.text,

@@ -120,6 +120,7 @@ def cited_item(record: Record) -> RetrieverResultItem:
         row["heading_path"],
         file=row["file"],
         page=row.get("page"),
+        cells=row.get("cells", ""),
         start=row["start"],
         end=row["end"],
     )
@@ -154,6 +155,7 @@ def _record(passage: Passage) -> Record:
             "heading_path": list(chunk.heading_path),
             "file": passage.file,
             "page": passage.page,
+            "cells": passage.cells,
             "doc_id": chunk.doc_id,
             "start": chunk.start,
             "end": chunk.end,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from kgrag.api import KnowledgeBase
+from kgrag.notebook import place_words
 from kgrag.results import ScoredChunk
 from kgrag.types import Chunk, Document
 
@@ -17,13 +18,15 @@ class Passage:
         result: The chunk with its score and reasons.
         title: Of the document.
         file: The document's file as ingested.
-        page: 1-based page of the chunk's start; None without pages.
+        page: 1-based page or slide of the chunk's start; None without such.
+        cells: Of the sheet that the chunk is from; empty for other files.
     """
 
     result: ScoredChunk
     title: str
     file: str
     page: int | None
+    cells: str = ""
 
 
 def check_choice(kb: KnowledgeBase, system: str, top_k: int) -> None:
@@ -45,7 +48,13 @@ def passages(kb: KnowledgeBase, question: str, *, system: str, top_k: int) -> li
     doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
     documents = {d.doc_id: d for d in kb.store.documents(doc_ids)}
     return [
-        Passage(r, document.title, document.file, _page(document, r.chunk))
+        Passage(
+            r,
+            document.title,
+            document.file,
+            _page(document, r.chunk),
+            document.cells_at(r.chunk.start, r.chunk.end),
+        )
         for r in results
         # another process may have deleted the document since the search
         if (document := documents.get(r.chunk.doc_id))
@@ -53,7 +62,14 @@ def passages(kb: KnowledgeBase, question: str, *, system: str, top_k: int) -> li
 
 
 def citation(
-    title: str, heading_path: Sequence[str], *, file: str, page: int | None, start: int, end: int
+    title: str,
+    heading_path: Sequence[str],
+    *,
+    file: str,
+    page: int | None,
+    start: int,
+    end: int,
+    cells: str = "",
 ) -> str:
     """Format the place of a text as one line.
 
@@ -62,9 +78,9 @@ def citation(
     >>> citation("Plan", ["1. Aims"], file="docs/plan.pdf", page=2, start=10, end=90)
     'Plan › 1. Aims (plan.pdf, page 2, characters 10-90)'
     """
-    place = f", page {page}" if page is not None else ""
     where = " › ".join((title, *heading_path))
-    return f"{where} ({PurePath(file).name}{place}, characters {start}-{end})"
+    place = place_words(PurePath(file).name, start, end, "en", page=page, cells=cells)
+    return f"{where} ({place})"
 
 
 def _page(document: Document, chunk: Chunk) -> int | None:
@@ -72,6 +88,6 @@ def _page(document: Document, chunk: Chunk) -> int | None:
     touched = (
         s.number
         for s in document.segments
-        if s.kind == "page" and s.start < chunk.end and chunk.start < s.end
+        if s.kind in ("page", "slide") and s.start < chunk.end and chunk.start < s.end
     )
     return next(touched, None)

@@ -11,6 +11,7 @@ from typing import Literal
 
 from kgrag.ids import digest
 from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.load.archive import archive_of_member
 from kgrag.ingestion.load.legible import ILLEGIBLE
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
@@ -205,6 +206,7 @@ def _around(one: Unread) -> set[Path]:
 def _file(one: Unread) -> Path:
     """Return the file of a source, or of the part of one."""
     file, _ = parted(one.source)
+    file = str(archive_of_member(file)[0])
     whole = place_shown(file)
     if os.path.exists(whole):  # noqa: PTH110 - as above
         return whole

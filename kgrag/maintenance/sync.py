@@ -262,9 +262,10 @@ def watched(
 
 
 def _is_in(source: str, places: Collection[str]) -> bool:
-    """Return whether a source is one of some files, a record of one, or below a folder."""
+    """Return whether a source is one of some files, in one of them, or below a folder."""
     return any(
-        source == place or source.startswith((f"{place}/", f"{place}{os.sep}", f"{place}#"))
+        source == place
+        or source.startswith((f"{place}/", f"{place}{os.sep}", f"{place}#", f"{place}!/"))
         for place in (place.rstrip("/\\") for place in places)
     )
 

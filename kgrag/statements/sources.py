@@ -144,6 +144,7 @@ def _source(document: Document, tree: HeadingTree, spot: Spot, about: str) -> Ci
         file=document.file,
         heading_path=tree.path(start, end),
         page=document.page_at(start),
+        cells=document.cells_at(start, end),
         start=start,
         end=end,
         quote=_quote(document.text, start, end, remark) or document.title,

@@ -17,15 +17,13 @@ def to_json(value: object) -> str:
 
 
 def segment_rows(segments: Iterable[Segment]) -> list[list[str | int]]:
-    """Return segments as `Segment(*row)` takes them, without a level where none is stated.
+    """Return segments as `Segment(*row)` takes them, without level and label where none is stated.
 
     >>> segment_rows([Segment(0, 2, "paragraph", 1, 2), Segment(3, 9, "paragraph", 2)])
     [[0, 2, 'paragraph', 1, 2], [3, 9, 'paragraph', 2]]
     """
     return [
-        [s.start, s.end, s.kind, s.number, s.level]
-        if s.level
-        else [s.start, s.end, s.kind, s.number]
+        [s.start, s.end, s.kind, s.number, *((s.level, s.label)[: 2 if s.label else bool(s.level)])]
         for s in segments
     ]
 

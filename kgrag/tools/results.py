@@ -140,7 +140,7 @@ class Reading(JsonReady):
             told |= {"id": at, "address": at, "text": found.citation.quote}
             told |= {"before": found.before, "after": found.after, "reference": self.reference}
             told |= {"heading_path": list(found.citation.heading_path)}
-            told |= {"page": found.citation.page}
+            told |= {"page": found.citation.page, "cells": found.citation.cells}
         outline = [
             {
                 "level": heading.level,

@@ -41,16 +41,16 @@ def test_documents_come_in_the_order_asked_without_those_not_held(store, make):
     assert store.documents([]) == []
 
 
-def test_paragraphs_keep_the_level_that_their_format_states(store, make):
-    """Whatever the level: none is 0."""
+def test_segments_keep_the_level_and_the_label_that_their_format_states(store, make):
+    """Whatever the level: none is 0. Rows of sheets keep the cells by which they are cited."""
     bundle = make.bundle("a", TEXT)
-    segments = (Segment(0, 16, "paragraph", 1, 2), Segment(17, 20, "paragraph", 2))
+    segments = (Segment(0, 16, "paragraph", 1, 2), Segment(17, 20, "row", 2, 0, "表!A2:F2"))
     put(store, replace(bundle, document=replace(bundle.document, segments=segments)))
 
-    assert [s.level for s in store.documents(["d-a"])[0].segments] == [2, 0]
+    assert store.documents(["d-a"])[0].segments == segments
     assert next(r for r in store.export() if r["record"] == "document")["segments"] == [
         [0, 16, "paragraph", 1, 2],
-        [17, 20, "paragraph", 2],
+        [17, 20, "row", 2, 0, "表!A2:F2"],
     ]
 
 

@@ -42,7 +42,7 @@ def tables(tmp_path):
     """A folder of two policies and a table."""
     folder = tmp_path / "folder"
     folder.mkdir()
-    (folder / "capacity.csv").write_text("年份,光伏装机容量\n2025年,二千万千瓦\n", "utf-8")
+    (folder / "capacity.psv").write_text("年份|光伏装机容量\n2025年|二千万千瓦\n", "utf-8")
     for year in (2019, 2024):
         text = f"青政〔{year}〕3号\n关于光伏发电的通知\n一、目标\n光伏装机容量达到{year}万千瓦。\n"
         (folder / f"{year}.txt").write_text(text, "utf-8")
@@ -56,19 +56,19 @@ def test_a_folder_with_files_of_a_plugin_is_taken_in_and_asked(example, tables):
     done = run("ingest", tables, "--kb", "kb", "--json")
     report = json.loads(done.stdout)
     assert report["counts"] == {"added": 3}
-    assert "年份 | 光伏装机容量" in run("convert", tables / "capacity.csv").stdout
+    assert "年份 | 光伏装机容量" in run("convert", tables / "capacity.psv").stdout
     answer = json.loads(
         run("ask", "光伏装机容量", "--kb", "kb", "--system", "words-and-newest", "--json").stdout
     )
     assert answer["found"]
     found = json.loads(run("search", "光伏装机容量", "--kb", "kb", "--json").stdout)["results"]
-    assert {Path(hit["file"]).name for hit in found} == {"capacity.csv", "2019.txt", "2024.txt"}
+    assert {Path(hit["file"]).name for hit in found} == {"capacity.psv", "2019.txt", "2024.txt"}
     assert run("ingest", tables, "--kb", "kb").stdout.count("3 unchanged") == 1
 
 
 def test_without_the_plugin_its_files_are_passed_over(site, tables):
     done = run("ingest", tables, "--kb", "kb")
-    assert "no loader for .csv files" in done.stderr
+    assert "no loader for .psv files" in done.stderr
     assert "2 added" in done.stdout
 
 
@@ -148,7 +148,7 @@ def test_files_are_read_anew_by_another_version_of_the_loader(site, tables, tmp_
 
 
 BROKEN = {
-    "kgrag.loaders": ("csv", ("ingest", "folder", "--kb", "new")),
+    "kgrag.loaders": ("psv", ("ingest", "folder", "--kb", "new")),
     "kgrag.routes": ("bad", ("search", "光伏", "--kb", "kb", "--system", "grim+bad")),
     "kgrag.systems": ("bad", ("ask", "光伏", "--kb", "kb", "--system", "bad")),
     "kgrag.embedders": ("bad", ("reembed", "--model", "bad", "--kb", "kb")),
@@ -188,9 +188,9 @@ def test_what_a_loader_gives_in_another_form_fails_for_that_file(site, tables, g
         "import sys\nfrom kgrag.extending import Parsed\n"
         f"def read(data, *, name, stem):\n    return {given}\n"
     )
-    put_package(site, "kgrag-bad", {"plug_w.py": code}, {"kgrag.loaders": {"csv": "plug_w:read"}})
+    put_package(site, "kgrag-bad", {"plug_w.py": code}, {"kgrag.loaders": {"psv": "plug_w:read"}})
     done = run("ingest", tables, "--kb", "kb", code=1)
-    assert re.search(rf"capacity\.csv: the plugin 'csv' of kgrag-bad .*{told}", done.stderr)
+    assert re.search(rf"capacity\.psv: the plugin 'psv' of kgrag-bad .*{told}", done.stderr)
     assert "2 added" in done.stdout
 
 

@@ -1,10 +1,11 @@
-"""The parts of a Word file: a zip of XML, opened within bounds, strict as transitional."""
+"""The parts of an Office file: a zip of XML, opened within bounds, strict as transitional."""
 
 import io
 import posixpath
 import re
 import struct
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -23,17 +24,22 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/")
 # A tree takes up to 200 bytes for each tag and attribute, so these keep it under 0.7 GB. A
 # thousand pages of a real Word file are about 20 MB and 500,000 tags.
-MAX_BYTES = 60_000_000
-MAX_TAGS = 3_000_000
+_MAX_BYTES = 60_000_000
+_MAX_TAGS = 3_000_000
 OFF = ("0", "false", "off")
 _END = b"PK\x05\x06"
 _END_SIZE = 22  # bytes
 _LONGEST_COMMENT = 65_535
-MAX_DIRECTORY_BYTES = 10_000_000  # some 100,000 members
+_MAX_DIRECTORY_BYTES = 10_000_000  # some 100,000 members
 
 
 class NotWordError(Exception):
-    """A file is no Word file, or a damaged one."""
+    """A file is no such file, or a damaged one."""
+
+
+# What is raised where a file that is a zip of XML is damaged.
+DAMAGED = (NotWordError, zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError,
+           NotImplementedError, RecursionError)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,7 @@ class Relation:
 
 @dataclass(slots=True)
 class WordPackage:
-    """An open Word file.
+    """An open Office file.
 
     Attributes:
         name: The file, for messages.
@@ -68,7 +74,7 @@ class WordPackage:
         """Return a part's root element; None if there is no such part.
 
         Raises:
-            IngestionError: It is larger than a Word file's text can be.
+            IngestionError: It is larger than a file's text can be.
             NotWordError: It is no XML, or refers to entities, or the zip is damaged here.
         """
         from lxml import etree
@@ -77,10 +83,10 @@ class WordPackage:
         if info is None:
             return None
         self.n_bytes += info.file_size
-        self._bound(self.n_bytes, MAX_BYTES, "bytes unpacked", path)
+        self._bound(self.n_bytes, _MAX_BYTES, "bytes unpacked", path)
         data = self._bytes(info)
         self.n_tags += data.count(b"<") + data.count(b'="') + data.count(b"='")
-        self._bound(self.n_tags, MAX_TAGS, "tags and attributes", path)
+        self._bound(self.n_tags, _MAX_TAGS, "tags and attributes", path)
         data = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, huge_tree=False, remove_comments=True,
@@ -132,29 +138,38 @@ class WordPackage:
             raise NotWordError(f"{info.filename}: {exc}") from exc
 
 
-def open_package(data: bytes, name: str) -> WordPackage:
-    """Return a Word file's parts; nothing but the list of them is read.
+def open_package(data: bytes, name: str, main: str = "word/document.xml") -> WordPackage:
+    """Return an Office file's parts; nothing but the list of them is read.
+
+    Args:
+        data: The whole file.
+        name: The file, for messages.
+        main: The part that holds its text, where it names none.
 
     Raises:
         BadZipFile: It is no zip.
-        NotWordError: No part of it holds a Word text.
-        IngestionError: Its list of parts is larger than a Word file's can be.
+        NotWordError: No part of it holds a text.
+        IngestionError: Its list of parts is larger than a file's can be.
     """
-    _check_directory(data, name)
+    check_directory(data, name)
     archive = zipfile.ZipFile(io.BytesIO(data))
     # Some writers part folders by a backslash, some differ in capitals from what they refer to.
     entries = {info.filename.replace("\\", "/").lower(): info for info in archive.infolist()}
     package = WordPackage(name, archive, entries)
     top = _relations(package, "").values()
-    package.main = next((r.path for r in top if r.kind == "officeDocument"), "word/document.xml")
+    package.main = next((r.path for r in top if r.kind == "officeDocument"), main)
     if package.main.lower() not in entries:
         raise NotWordError(message("no part holds a text"))
     package.relations = _relations(package, package.main)
     return package
 
 
-def _check_directory(data: bytes, name: str) -> None:
-    """Refuse a zip whose list of members would fill the memory."""
+def check_directory(data: bytes, name: str) -> None:
+    """Check the list of members of a zip, given the file or its end.
+
+    Raises:
+        IngestionError: It would fill the memory.
+    """
     at = data.rfind(_END, max(0, len(data) - _END_SIZE - _LONGEST_COMMENT))
     if at < 0 or at + _END_SIZE > len(data):
         return
@@ -163,7 +178,7 @@ def _check_directory(data: bytes, name: str) -> None:
     if size == 0xFFFFFFFF:
         large = data.rfind(b"PK\x06\x06", 0, at)
         size = struct.unpack_from("<Q", data, large + 40)[0] if 0 <= large < at - 48 else size
-    if size > MAX_DIRECTORY_BYTES:
+    if size > _MAX_DIRECTORY_BYTES:
         raise IngestionError(
             "{name}: its list of members takes {size:,} bytes; split the archive",
             name=name,

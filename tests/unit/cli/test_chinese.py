@@ -238,7 +238,7 @@ def hostile(tmp_path):
     texts = {
         "a.pdf": "x",
         "空.docx": "",
-        "表.xlsx": "x",
+        "文.caj": "x",
         "图.txt": "%PDF-1.4",
         "好.txt": "第一条 略。",
     }
@@ -256,7 +256,7 @@ def test_what_ingest_prints_is_chinese_and_json_is_english(hostile, tmp_path):
     for told in (
         "失败：{}/空.docx：是空文件（0 字节）；请检查是否复制完整",
         "失败：{}/图.txt：内容是 PDF，不是文字；请改名为 .pdf",
-        "略过：{}/表.xlsx：不能读取 .xlsx 文件；请把表格存为 .docx 或 .txt",
+        "略过：{}/文.caj：不能读取 .caj 文件；请导出为 PDF",
     ):
         assert told.format(hostile) in done.stderr
     problems = ("problems", "--json", "--kb", tmp_path / "kb")

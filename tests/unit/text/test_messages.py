@@ -174,11 +174,11 @@ def test_no_message_of_a_line_has_a_line_break():
 
 def test_a_message_inside_another_is_worded_too():
     """Its values, and what an error says."""
-    inner = message("no loader for {suffix} files; {remedy}", suffix=".csv",
-                    remedy=message("save it as .txt"))  # fmt: skip
-    outer = message("{file}: {what}", file="a.csv", what=IngestionError(inner))
-    assert outer == "a.csv: no loader for .csv files; save it as .txt"
-    assert in_language(outer, "zh") == "a.csv：不能读取 .csv 文件；请存为 .txt"
+    inner = message("no loader for {suffix} files; {remedy}", suffix=".caj",
+                    remedy=message("export it as PDF"))  # fmt: skip
+    outer = message("{file}: {what}", file="a.caj", what=IngestionError(inner))
+    assert outer == "a.caj: no loader for .caj files; export it as PDF"
+    assert in_language(outer, "zh") == "a.caj：不能读取 .caj 文件；请导出为 PDF"
     assert in_language(outer, "en") == str(outer)
     assert in_language(ValueError("plain"), "zh") == "plain"
 

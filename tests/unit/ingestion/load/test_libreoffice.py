@@ -11,7 +11,7 @@ import pytest
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load import Source, load
 from kgrag.ingestion.load.docx import read_docx
-from kgrag.ingestion.load.libreoffice import OLE, PROGRAM_VARIABLE, as_docx
+from kgrag.ingestion.load.libreoffice import OLE, PROGRAM_VARIABLE, as_office
 from tests.fixtures.word_files import paragraph, word_file
 
 RTF = rb"{\rtf1 x}"
@@ -66,7 +66,7 @@ def test_as_docx_when_libreoffice_is_missing(monkeypatch, tmp_path):
     monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "none"))
 
     with pytest.raises(IngestionError, match=r"a\.doc: .*install it .*save the file as \.docx"):
-        as_docx(RTF, suffix="doc", name="a.doc")
+        as_office(RTF, suffix="doc", name="a.doc")
 
 
 def test_as_docx_when_nothing_comes_of_it(tmp_path, monkeypatch):
@@ -74,7 +74,7 @@ def test_as_docx_when_nothing_comes_of_it(tmp_path, monkeypatch):
     program(tmp_path, monkeypatch, "exit 0")
 
     with pytest.raises(IngestionError, match=r"a\.doc: LibreOffice cannot open it"):
-        as_docx(RTF, suffix="doc", name="a.doc")
+        as_office(RTF, suffix="doc", name="a.doc")
 
 
 def test_as_docx_when_it_takes_too_long(tmp_path, monkeypatch):
@@ -82,7 +82,7 @@ def test_as_docx_when_it_takes_too_long(tmp_path, monkeypatch):
     program(tmp_path, monkeypatch, f"sleep 60 & echo $! > {tmp_path}/child; wait")
 
     with pytest.raises(IngestionError, match=r"a\.doc: LibreOffice took more than 1 s"):
-        as_docx(RTF, suffix="doc", name="a.doc", time_s=1)
+        as_office(RTF, suffix="doc", name="a.doc", time_s=1)
 
     child = (tmp_path / "child").read_text().strip()
     state = subprocess.run(["ps", "-o", "stat=", "-p", child], capture_output=True, text=True)
@@ -95,7 +95,7 @@ def test_as_docx_when_the_file_is_locked(tmp_path, monkeypatch):
     locked = ole("EncryptedPackage")
 
     with pytest.raises(IngestionError, match=r"a\.doc: is locked with a password"):
-        as_docx(locked, suffix="doc", name="a.doc")
+        as_office(locked, suffix="doc", name="a.doc")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_as_docx_when_the_file_is_none_that_libreoffice_is_to_read(
     program(tmp_path, monkeypatch, f'cp "$in" "$out/in.docx"; touch {tmp_path}/asked')
 
     with pytest.raises(IngestionError, match=rf"a\.doc: .*{said}"):
-        as_docx(data, suffix="doc", name="a.doc")
+        as_office(data, suffix="doc", name="a.doc")
 
     assert not (tmp_path / "asked").exists()
 
@@ -128,7 +128,7 @@ def test_as_docx_hands_on_what_office_programs_write(tmp_path, monkeypatch, data
     """Whichever of the endings it has: LibreOffice looks at the bytes."""
     program(tmp_path, monkeypatch, 'cp "$in" "$out/in.docx"')
 
-    assert as_docx(data, suffix="doc", name="a.doc") == data
+    assert as_office(data, suffix="doc", name="a.doc") == data
 
 
 @pytest.mark.slow

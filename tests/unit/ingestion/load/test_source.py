@@ -62,13 +62,13 @@ def test_discover_when_a_hidden_file_is_asked_for(tmp_path):
 
 def test_discover_when_a_folder_holds_other_files(tmp_path):
     """Files without a loader are listed apart, with the remedy where there is one."""
-    touch(tmp_path, "old.caj", "table.xlsx", "README")
+    touch(tmp_path, "old.caj", "table.numbers", "README")
 
     found = discover([tmp_path])
 
     assert found.sources == ()
     reasons = {s.path.name: s.reason for s in found.skipped}
-    assert set(reasons) == {"old.caj", "table.xlsx", "README"}
+    assert set(reasons) == {"old.caj", "table.numbers", "README"}
     assert "export it as PDF" in reasons["old.caj"]
     assert "without an ending" in reasons["README"]
 
@@ -221,12 +221,12 @@ def test_the_ending_decides_the_type_in_either_case():
 
 def test_sidecar_files_are_no_documents(tmp_path):
     """Neither to be read nor left out; whoever names one is told to name its folder."""
-    touch(tmp_path, "a.txt", "metadata.csv", "b/metadata.jsonl", "b/metadata.txt", "c.csv")
+    touch(tmp_path, "a.txt", "metadata.csv", "b/metadata.jsonl", "b/metadata.txt", "c.tsc")
 
     found = discover([tmp_path, tmp_path / "metadata.csv"])
 
     assert names(found) == ["a.txt", "metadata.txt"]
-    assert [s.path.name for s in found.skipped] == ["c.csv"]
+    assert [s.path.name for s in found.skipped] == ["c.tsc"]
     assert [(s.path.name, s.within) for s in found.sidecars] == [
         ("metadata.csv", tmp_path.resolve()),
         ("metadata.jsonl", tmp_path.resolve()),

@@ -291,7 +291,7 @@ def test_open_package_when_parts_are_named_otherwise():
 
 @pytest.mark.parametrize(
     ("limit", "value", "said"),
-    [("MAX_BYTES", 2000, "bytes unpacked"), ("MAX_TAGS", 50, "tags and attributes")],
+    [("_MAX_BYTES", 2000, "bytes unpacked"), ("_MAX_TAGS", 50, "tags and attributes")],
 )
 def test_tree_when_a_part_is_too_large(monkeypatch, limit, value, said):
     """A small file that would fill the memory is refused before a tree is made of it."""
@@ -318,7 +318,7 @@ def test_tree_when_text_is_an_entity(reference):
 
 def test_open_package_when_the_list_of_members_is_too_long(monkeypatch):
     """The list alone could fill the memory."""
-    monkeypatch.setattr("kgrag.ingestion.load.word.package.MAX_DIRECTORY_BYTES", 100)
+    monkeypatch.setattr("kgrag.ingestion.load.word.package._MAX_DIRECTORY_BYTES", 100)
 
     with pytest.raises(IngestionError, match=r"a\.docx: its list of members takes"):
         text_of(word_file(paragraph("正文")))
