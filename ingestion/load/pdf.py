@@ -8,12 +8,13 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.columns import Fragment, Region, find_columns
 from kgrag.ingestion.load.context import Scan, page_done, seeing
 from kgrag.ingestion.load.legible import Legibility, ranges
 from kgrag.ingestion.load.ocr import Recognised, read_lines, sure_numbers, why_unread
 from kgrag.ingestion.load.ocr.page_text import Box, Piece
 from kgrag.ingestion.load.page_tables import Item, Line, find_tables
-from kgrag.ingestion.load.page_tables.find import HYPHENS, picture_share, upright
+from kgrag.ingestion.load.page_tables.find import HYPHENS, picture_share, rulings, upright
 from kgrag.ingestion.load.page_tables.shapes import POWERS, is_raised
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.picture import show
@@ -202,7 +203,7 @@ def _page_items(
     try:
         codes = _codes(text_page, left_out)
         spans = [list(range(a, b)) for a, b in _line_spans(codes)]
-        items = _items(page, text_page, codes, _filled_in(text_page, spans, n_printed))
+        items = _in_order(page, text_page, codes, _filled_in(text_page, spans, n_printed))
         little = sum(map(len, (i.text for i in items if isinstance(i, Line)))) < _LITTLE_TEXT
         return items, picture_share(page) if little else 0.0, places
     finally:
@@ -254,6 +255,54 @@ def _filled_in(
         else:
             printed.append(span)
     return printed
+
+
+def _in_order(
+    page: "PdfPage", text_page: "PdfTextPage", codes: list[int], spans: Sequence[list[int]]
+) -> list[Item]:
+    """Return the lines and tables of a page, column by column."""
+    regions = _regions(page, text_page, codes, spans)
+    if not regions:
+        return _items(page, text_page, codes, spans)
+    items: list[Item] = []
+    for region in regions:
+        members = {i for fragment in region.fragments for i in fragment.members}
+        own = [code if i in members else 0 for i, code in enumerate(codes)]
+        items += (
+            region.placed(item, regions[0].edges) if isinstance(item, Line) else item
+            for item in _items(page, text_page, own, region.lines())
+        )
+    return items
+
+
+def _regions(
+    page: "PdfPage", text_page: "PdfTextPage", codes: list[int], spans: Sequence[list[int]]
+) -> list[Region]:
+    if not _in_columns([found for span in spans for found in _line(text_page, codes, span)]):
+        return []
+    fragments = [f for span in spans for f in _fragments(text_page, codes, span)]
+    return find_columns(fragments, [(r.start, r.end, r.at) for r in rulings(page) if r.across])
+
+
+def _fragments(
+    text_page: "PdfTextPage", codes: list[int], indices: Sequence[int]
+) -> Iterator[Fragment]:
+    """Yield the parts of a line between wide gaps."""
+    parts: list[list[int]] = []
+    end = height = 0.0
+    for i in indices:
+        box = text_page.get_charbox(i, loose=True)
+        if codes[i] <= 0x20 or chr(codes[i]).isspace():
+            end = max(end, box[2]) if codes[i] > 0x20 else end  # 第一条　为了…
+            continue
+        if not parts or not -height < box[0] - end < height:
+            parts.append([])
+        parts[-1].append(i)
+        end, height = box[2], box[3] - box[1]
+    for part in parts:
+        left, bottom, _, top = text_page.get_charbox(part[0], loose=True)
+        _, _, right, _ = text_page.get_charbox(part[-1], loose=True)
+        yield Fragment(left, right, bottom, top, part)
 
 
 def _items(

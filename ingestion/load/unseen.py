@@ -315,9 +315,8 @@ def _marks(
     for phrase in phrases:
         text = phrase.parts[0]
         same = copies[phrase.words, text.colour]
-        if usual.is_turned_mark(text, len(same)) or phrase.is_over(usual) or _is_tiled(same):
-            marks += phrase.parts
-        elif text.is_pale and phrase.place in often:
+        is_mark = usual.is_turned_mark(text, len(same)) or phrase.is_over(usual) or _is_tiled(same)
+        if is_mark or (text.is_pale and phrase.place in often):
             marks += phrase.parts
         elif text.is_pale:
             places.append(phrase.place)
