@@ -1,5 +1,6 @@
 """A small PDF writer for Chinese text: the font's name stands in the file, not the font."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -86,22 +87,27 @@ class Words:
         y: Its base line, in points from below.
         text: Of one line.
         size: In points.
+        paint: Operators before it, such as `1 0 0 rg` for red or `3 Tr` for invisible text.
+        angle: In degrees, counter-clockwise.
     """
 
     x: float
     y: float
     text: str
     size: int = 10
+    paint: str = ""
+    angle: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """A straight line from one point to another."""
+    """A straight line from one point to another; `paint` as for `Words`."""
 
     x: float
     y: float
     to_x: float
     to_y: float
+    paint: str = ""
 
 
 def write_drawn(
@@ -153,10 +159,12 @@ def _drawn(marks: Sequence[Words | Stroke]) -> bytes:
     parts = []
     for m in marks:
         if isinstance(m, Stroke):
-            parts.append(b"%.1f %.1f m %.1f %.1f l S" % (m.x, m.y, m.to_x, m.to_y))
+            drawn = b"%.1f %.1f m %.1f %.1f l S" % (m.x, m.y, m.to_x, m.to_y)
         else:
-            at = (m.size, m.x, m.y, _hex(m.text))
-            parts.append(b"BT /F1 %d Tf 1 0 0 1 %.1f %.1f Tm <%s> Tj ET" % at)
+            cos, sin = math.cos(math.radians(m.angle)), math.sin(math.radians(m.angle))
+            at = (m.size, cos, sin, -sin, cos, m.x, m.y, _hex(m.text))
+            drawn = b"BT /F1 %d Tf %.3f %.3f %.3f %.3f %.1f %.1f Tm <%s> Tj ET" % at
+        parts.append(b"q %s %s Q" % (m.paint.encode(), drawn) if m.paint else drawn)
     return b"\n".join(parts)
 
 

@@ -3,14 +3,20 @@
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.grid import Cell, table_lines
 from kgrag.ingestion.load.libreoffice import OLE, as_office, is_old_word
-from kgrag.ingestion.load.parsed import Block, Parsed, join_blocks, replace_unusable
+from kgrag.ingestion.load.parsed import (
+    DOCUMENT_NUMBER,
+    Block,
+    Parsed,
+    join_blocks,
+    replace_unusable,
+)
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.ingestion.load.word.package import (
     NotWordError,
@@ -65,8 +71,9 @@ def read_docx(data: bytes, *, name: str, stem: str) -> Parsed:
 
     Tables are Markdown rows, see `grid.table_lines`. Headings carry their level. Numbers of lists,
     raised and lowered characters and formulas are written out; a picture leaves `[图片]`, a note
-    its number. Text boxes follow their paragraph, foot- and endnotes come last; headers, footers,
-    comments, deleted text and the generated table of contents are left out. The title is that of
+    its number. Text boxes follow their paragraph, foot- and endnotes come last; headers (but for
+    a document's number), footers, comments, what is deleted, struck out or hidden, and the
+    generated table of contents are left out. The title is that of
     the first lines, else the file's title property. Macros are ignored.
 
     Args:
@@ -129,6 +136,7 @@ def _read(package: WordPackage, stem: str) -> Parsed:
         frozenset(key for key, note in notes.items() if "".join(note.itertext(W + "t")).strip()),
     )
     blocks = [*_body_blocks(body, reading), *_note_blocks(notes, reading)]
+    blocks = [*_numbers_above(package, blocks), *blocks]
     n_pictures = reading.counts["picture"]
     if n_pictures and not _MARKS.sub("", "".join(block.text for block in blocks)).strip():
         raise IngestionError(
@@ -156,6 +164,17 @@ def _parsed(blocks: list[Block], reading: Reading, package: WordPackage, stem: s
         warnings=(*warnings, *_warnings(reading)),
         properties={"author": author} if author.lower() not in _GENERATORS | {""} else {},
     )  # fmt: skip
+
+
+def _numbers_above(package: WordPackage, blocks: Sequence[Block]) -> Iterator[Block]:
+    """Yield the document's number where only a header has it."""
+    below = "".join("".join(block.text.split()) for block in blocks)
+    for header in package.related("header"):
+        for paragraph in header.iter(W + "p"):
+            text = "".join("".join(paragraph.itertext(W + "t")).split())
+            if DOCUMENT_NUMBER.fullmatch(text) and text not in below:
+                below += text
+                yield Block(text)
 
 
 def _body_blocks(parent: "Element", reading: Reading) -> Iterator[Block]:

@@ -10,7 +10,13 @@ from lxml import etree
 from kgrag.errors import IngestionError
 from kgrag.files.encoding import decode
 from kgrag.ingestion.load.grid import Cell, table_lines
-from kgrag.ingestion.load.parsed import Block, Parsed, join_blocks, replace_unusable
+from kgrag.ingestion.load.parsed import (
+    DOCUMENT_NUMBER,
+    Block,
+    Parsed,
+    join_blocks,
+    replace_unusable,
+)
 from kgrag.ingestion.load.raised import lowered, raised
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.text.messages import message
@@ -72,6 +78,15 @@ _SILENT = frozenset(
     ("script", "style", "noscript", "template", "iframe", "object", "svg", "canvas", "head")
 )
 _CONTROLS = frozenset(("button", "select", "option", "textarea", "nav", "footer", "aside"))
+_DELETED = frozenset(("del", "s", "strike"))
+_HIDING = re.compile(
+    r"(?:^|;)(?:display:none|visibility:hidden|opacity:0(?![.\d]*[1-9])|font-size:0(?![.\d]*[1-9])"
+    r"|text-decoration(?:-line)?:[^;]*line-through)",
+    re.IGNORECASE,
+)
+_AT_RULE = re.compile(r"@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_PLAIN_SELECTOR = re.compile(r"\s*[a-z]*([.#])([\w-]+)\s*", re.IGNORECASE)
 # Without these tags a page says the same, and is not nested.
 _SITE = re.compile(r"\s{0,9}[-—–]{1,9}(?=[^-—–]*$)[^-—–]*(?:网|网站|政府|平台|局|厅|委)\s*+$")
 _WRAPPERS = re.compile(
@@ -334,7 +349,6 @@ _LIST_HEAD = re.compile(r"(?:相关)?附件(?:下载|列表|链接|文件|文档
 _LISTED = re.compile(
     rf"[\d{HAN_SMALL}]{{1,2}}\s*[.．、].{{2,120}}|.{{2,120}}\.(?:docx?|pdf|xlsx?|wps|ofd|zip|rar|jpg)"
 )
-_NUMBER = re.compile(r"[^，。《》：:]{2,24}[〔\[（(]\d{4}[〕\]）)]第?\d{1,5}号")
 _BETWEEN_DOCUMENTS = re.compile(
     r"(?:上|下)一[篇条]|相关(?!附件)|推荐|扫一扫|分享|主办|承办|版权|网站"
 )
@@ -376,7 +390,7 @@ def beside_article(article: "HtmlElement") -> tuple[list[Block], list[Block]]:
         if len(before) >= _LINES_AHEAD:
             break
     near = reversed(before[-_LINES_AHEAD:])
-    number = next((line for line in near if _NUMBER.fullmatch(line.text)), None)
+    number = next((line for line in near if DOCUMENT_NUMBER.fullmatch(line.text)), None)
     behind: list[Block] = []
     for element in _beside(article, preceding=False):
         lines = page_lines(element)
@@ -450,9 +464,10 @@ def read_html(data: bytes, *, name: str, stem: str) -> Parsed:
     usable, warnings = replace_unusable(decoded.text)
     page, flattened = _parse(usable, name)
     title, metadata = _page_title(page), _metadata(page)
+    hidden = _hidden_by_rule(page)
     _drop_silent(page)
     box = read_box(_texts_by_cell(page))
-    _drop_furniture(page)
+    _drop_furniture(page, hidden)
     article = find_article(page)
     before, behind = beside_article(article)
     lines = [*before, *page_lines(article), *behind]
@@ -538,7 +553,36 @@ def _drop_silent(page: "HtmlElement") -> None:
             element.drop_tree()
 
 
-def _drop_furniture(page: "HtmlElement") -> None:
+def _hidden_by_rule(page: "HtmlElement") -> list["HtmlElement"]:
+    """Return the elements that a rule of the page hides, for a class or an id alone.
+
+    What holds most of the page's text is shown by a script.
+    """
+    names: set[str] = set()
+    for sheet in page.iter("style"):
+        for selectors, rules in _RULE.findall(_AT_RULE.sub("", sheet.text or "")):
+            if _HIDING.search(re.sub(r"\s", "", rules)):
+                names.update(
+                    "".join(match.groups())
+                    for match in map(_PLAIN_SELECTOR.fullmatch, selectors.split(","))
+                    if match
+                )
+    most = _length(page) / 2 if names else 0
+    return [
+        element
+        for element in (page.iter() if names else ())
+        if isinstance(element.tag, str)
+        and not names.isdisjoint(
+            (f"#{element.get('id')}", *(f".{name}" for name in element.get("class", "").split()))
+        )
+        and _length(element) < most
+    ]
+
+
+def _drop_furniture(page: "HtmlElement", hidden: Sequence["HtmlElement"]) -> None:
+    for element in hidden:
+        if element.getparent() is not None:
+            element.drop_tree()
     for element in list(page.iter()):
         if element.tag not in ("html", "body") and _is_furniture(element):
             element.drop_tree()
@@ -547,8 +591,9 @@ def _drop_furniture(page: "HtmlElement") -> None:
 def _is_furniture(element: "HtmlElement") -> bool:
     if element.tag in _CONTROLS:
         return True
-    style = re.sub(r"\s", "", element.get("style", "")).lower()
-    if "display:none" in style or element.get("hidden") is not None:
+    if element.tag in _DELETED or element.get("hidden") is not None:
+        return True
+    if _HIDING.search(re.sub(r"\s", "", element.get("style", ""))):
         return True
     if element.tag == "header":
         return not any(a.tag in ("article", "main") for a in element.iterancestors())

@@ -11,6 +11,8 @@ from kgrag.text.table_rows import CELL_MARK
 from kgrag.types import Segment, SegmentKind
 
 _LINE = re.compile(r"[^\r\n]+|\r\n|\r|\n")
+# 云政发〔2022〕3号, also where only a header has it.
+DOCUMENT_NUMBER = re.compile(r"[^，。《》：:]{2,24}[〔\[（(]\d{4}[〕\]）)]第?\d{1,5}号")
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 
 

@@ -3,23 +3,25 @@
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.columns import Fragment, Region, find_columns
 from kgrag.ingestion.load.context import Scan, page_done, seeing
 from kgrag.ingestion.load.legible import Legibility, ranges
 from kgrag.ingestion.load.ocr import Recognised, read_lines, sure_numbers, why_unread
 from kgrag.ingestion.load.ocr.page_text import Box, Piece
 from kgrag.ingestion.load.page_tables import Item, Line, find_tables
-from kgrag.ingestion.load.page_tables.find import HYPHENS, picture_share, upright
+from kgrag.ingestion.load.page_tables.find import HYPHENS, picture_share, rulings, upright
 from kgrag.ingestion.load.page_tables.shapes import POWERS, is_raised
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.picture import as_jpeg, show
 from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.seen import page_items, page_text
 from kgrag.ingestion.load.title import find_title, guess_title
+from kgrag.ingestion.load.unseen import Place, address, unseen
 from kgrag.text.messages import Message, message
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 # Between the columns of a table there is more room than between words, in characters.
 _COLUMN_GAP = 1.5
 _FEWEST_ROWS = 3
+_FEWEST_PAGES = 3
 _FIGURES = re.compile(r"\d[%％年]? [-−]?\d")
 _LITTLE_TEXT = 100
 
@@ -66,7 +69,8 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
     with _PDFIUM:
         try:
             with closing(pypdfium2.PdfDocument(data)) as document:
-                found = [_page_items(document, i) for i in range(len(document))]
+                document.init_forms()
+                found = _read_pages(document, layered=b"/OCProperties" in data)
                 texts = [page_text(items) for items, _ in found]
                 unread = _unread(texts, [share for _, share in found])
                 pictures = dict(recognised(document, list(unread)))
@@ -173,26 +177,137 @@ def _without_text(unread: Mapping[int, str]) -> list[str]:
     return [message(said, pages=ranges(pages), why=why)] if pages else []
 
 
-def _page_items(document: "PdfDocument", index: int) -> tuple[list[Item], float]:
-    """Return the lines and tables of a page, and the share of it that pictures cover.
+def _read_pages(document: "PdfDocument", *, layered: bool) -> list[tuple[list[Item], float]]:
+    """Return the lines and tables of each page, and the share of it that pictures cover."""
+    found = [_page_items(document, i, layered=layered) for i in range(len(document))]
+    n_pages = Counter(place for _, _, places in found for place in places)
+    often = {p for p, n in n_pages.items() if n >= _FEWEST_PAGES and n * 10 >= len(found) * 6}
+    for i, (_, _, places) in enumerate(found):
+        if not often.isdisjoint(places):
+            found[i] = _page_items(document, i, often, layered=layered)
+    return [(items, share) for items, share, _ in found]
+
+
+def _page_items(
+    document: "PdfDocument", index: int, often: Set[Place] = frozenset(), *, layered: bool
+) -> tuple[list[Item], float, Set[Place]]:
+    """Return the lines and tables of a page, the share that pictures cover, and possible marks.
 
     In the order of the text layer, a table at its first character. The share is 0 for pages of
     `_LITTLE_TEXT` characters and more.
     """
+    n_printed = _draw_fields(document, index)
     page = document[index]
+    left_out, places = unseen(page, often, layered=layered)
     text_page = upright(page)
     try:
-        codes = _codes(text_page)
-        items = _items(page, text_page, codes)
+        codes = _codes(text_page, left_out)
+        spans = [list(range(a, b)) for a, b in _line_spans(codes)]
+        items = _in_order(page, text_page, codes, _filled_in(text_page, spans, n_printed))
         little = sum(map(len, (i.text for i in items if isinstance(i, Line)))) < _LITTLE_TEXT
-        return items, picture_share(page) if little else 0.0
+        return items, picture_share(page) if little else 0.0, places
     finally:
         text_page.close()
         page.close()
 
 
-def _items(page: "PdfPage", text_page: "PdfTextPage", codes: list[int]) -> list[Item]:
-    spans = [list(range(a, b)) for a, b in _line_spans(codes)]
+def _draw_fields(document: "PdfDocument", index: int) -> int | None:
+    """Make what is filled in and written on a page a part of it, as in print.
+
+    Returns:
+        How many characters were on the page before; None where nothing is drawn.
+    """
+    from pypdfium2 import raw
+
+    with closing(document[index]) as page:
+        annotations = [
+            raw.FPDFPage_GetAnnot(page, i) for i in range(raw.FPDFPage_GetAnnotCount(page))
+        ]
+        kinds = {raw.FPDFAnnot_GetSubtype(annotation) for annotation in annotations}
+        for annotation in annotations:
+            raw.FPDFPage_CloseAnnot(annotation)
+        if kinds.isdisjoint((raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT)):
+            return None
+        with closing(page.get_textpage()) as text_page:
+            n_printed = text_page.count_chars()
+        drawn = raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS
+        return n_printed if drawn else None
+
+
+def _filled_in(
+    text_page: "PdfTextPage", spans: list[list[int]], n_printed: int | None
+) -> list[list[int]]:
+    """Return lines with those of fields, which come last, behind the label at their height."""
+    printed: list[list[int]] = []
+    for span in filter(None, spans):
+        if n_printed is None or span[0] < n_printed or not printed:
+            printed.append(span)
+            continue
+        left, bottom, _, top = text_page.get_charbox(span[0], loose=True)
+        ends = [text_page.get_charbox(line[-1], loose=True) for line in printed]
+        beside = [
+            (left - box[2], i)
+            for i, box in enumerate(ends)
+            if box[2] <= left and box[1] < (bottom + top) / 2 < box[3]
+        ]
+        if beside:
+            printed[min(beside)[1]] += span
+        else:
+            printed.append(span)
+    return printed
+
+
+def _in_order(
+    page: "PdfPage", text_page: "PdfTextPage", codes: list[int], spans: Sequence[list[int]]
+) -> list[Item]:
+    """Return the lines and tables of a page, column by column."""
+    regions = _regions(page, text_page, codes, spans)
+    if not regions:
+        return _items(page, text_page, codes, spans)
+    items: list[Item] = []
+    for region in regions:
+        members = {i for fragment in region.fragments for i in fragment.members}
+        own = [code if i in members else 0 for i, code in enumerate(codes)]
+        items += (
+            region.placed(item, regions[0].edges) if isinstance(item, Line) else item
+            for item in _items(page, text_page, own, region.lines())
+        )
+    return items
+
+
+def _regions(
+    page: "PdfPage", text_page: "PdfTextPage", codes: list[int], spans: Sequence[list[int]]
+) -> list[Region]:
+    if not _in_columns([found for span in spans for found in _line(text_page, codes, span)]):
+        return []
+    fragments = [f for span in spans for f in _fragments(text_page, codes, span)]
+    return find_columns(fragments, [(r.start, r.end, r.at) for r in rulings(page) if r.across])
+
+
+def _fragments(
+    text_page: "PdfTextPage", codes: list[int], indices: Sequence[int]
+) -> Iterator[Fragment]:
+    """Yield the parts of a line between wide gaps."""
+    parts: list[list[int]] = []
+    end = height = 0.0
+    for i in indices:
+        box = text_page.get_charbox(i, loose=True)
+        if codes[i] <= 0x20 or chr(codes[i]).isspace():
+            end = max(end, box[2]) if codes[i] > 0x20 else end  # 第一条　为了…
+            continue
+        if not parts or not -height < box[0] - end < height:
+            parts.append([])
+        parts[-1].append(i)
+        end, height = box[2], box[3] - box[1]
+    for part in parts:
+        left, bottom, _, top = text_page.get_charbox(part[0], loose=True)
+        _, _, right, _ = text_page.get_charbox(part[-1], loose=True)
+        yield Fragment(left, right, bottom, top, part)
+
+
+def _items(
+    page: "PdfPage", text_page: "PdfTextPage", codes: list[int], spans: Sequence[list[int]]
+) -> list[Item]:
     placed = [found for span in spans for found in _line(text_page, codes, span)]
     tables = find_tables(page, text_page, codes, in_columns=_in_columns(placed)) if placed else []
     if not tables:
@@ -230,10 +345,15 @@ def _line_spans(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
             start = i + 1
 
 
-def _codes(text_page: "PdfTextPage") -> list[int]:
+def _codes(text_page: "PdfTextPage", left_out: Set[int]) -> list[int]:
+    """Return the characters of a page, with 0 for those of text objects that are left out."""
     from pypdfium2 import raw
 
-    return [raw.FPDFText_GetUnicode(text_page, i) for i in range(text_page.count_chars())]
+    codes = [raw.FPDFText_GetUnicode(text_page, i) for i in range(text_page.count_chars())]
+    for i in range(len(codes)) if left_out else ():
+        if codes[i] > 0x20 and address(raw.FPDFText_GetTextObject(text_page, i)) in left_out:
+            codes[i] = 0
+    return codes
 
 
 def _line(

@@ -27,6 +27,8 @@ _MIN_LINES = 12
 _SENTENCE_END = re.compile(r"[。！？!?；;：:][”’」』）)》\"]*$")
 _CONTENTS = re.compile(r"目\s*录$")
 _LEADERS = re.compile(r"[.．·…]{5}\s*+[（(]?\d*+[）)]?$")
+_LATIN_WORD = re.compile(r"[!-~]+")
+_WIDEST_MARK = 6  # characters from an item's number to its text
 _FULL = 26  # characters of an indented line of a document of state: GB/T 9704-2012, 5.2.3
 
 
@@ -43,7 +45,7 @@ def reflow(pages: Sequence[Sequence[Item]]) -> tuple[str, tuple[Segment, ...]]:
     """Return the text of pages, a paragraph a line, and a segment for each page with text.
 
     A line continues the one before if that one reaches the right edge and this one begins at the
-    left edge and, where paragraphs are not indented, the one before has no sentence end and this
+    left edge, or where an item's text begins, and, where paragraphs are not indented, the one before has no sentence end and this
     one does not open like a heading; or if it opens with a closing mark or follows a comma.
     Paragraphs may cross pages. Page numbers at the top or bottom, and lines that most pages repeat
     there, are dropped. A table becomes a line for each row, on the page where the row begins.
@@ -57,10 +59,12 @@ def reflow(pages: Sequence[Sequence[Item]]) -> tuple[str, tuple[Segment, ...]]:
     segments: list[Segment] = []
     length = 0
     previous: Line | None = None
+    opening: Line | None = None  # of the paragraph that is open
     for number, (page, column) in enumerate(zip(kept, columns, strict=True), 1):
         start = length
         for i, line in enumerate(page):
-            mark = "" if previous is None else _between(previous, line, column)
+            mark = "" if previous is None else _between(previous, line, column, opening or previous)
+            opening = line if mark == "\n" or opening is None else opening
             text = line.text if line.stands == "row" else _GAP.sub("", line.text)
             if i == 0:
                 start += len(mark)
@@ -128,16 +132,16 @@ def _edges(lines: Sequence[Line]) -> tuple[float, float]:
     return min(line.left for line in full), statistics.median_high(line.right for line in full)
 
 
-def _between(previous: Line, line: Line, column: _Column) -> str:
+def _between(previous: Line, line: Line, column: _Column, opening: Line) -> str:
     """Return the text between two lines: a line break, a blank, or nothing."""
-    if not _continues(previous, line, column):
+    if not _continues(previous, line, column, opening):
         return "\n"
     before, after = previous.text[-1], line.text[0]
     latin = before.isascii() and after.isascii() and (before.isalpha() or after.isalpha())
     return " " if latin and before != "-" else ""
 
 
-def _continues(previous: Line, line: Line, column: _Column) -> bool:
+def _continues(previous: Line, line: Line, column: _Column, opening: Line) -> bool:
     if previous.stands in ("alone", "row") or line.stands != "running":
         return False
     size = max(previous.height, line.height)
@@ -147,21 +151,36 @@ def _continues(previous: Line, line: Line, column: _Column) -> bool:
         "\t" in x.text for x in (previous, line)
     ):
         return False  # rows of a table
-    return _runs_on(previous, line, column, size)
+    return _runs_on(previous, line, column, opening, size)
 
 
-def _runs_on(previous: Line, line: Line, column: _Column, size: float) -> bool:
+def _runs_on(previous: Line, line: Line, column: _Column, opening: Line, size: float) -> bool:
     """Return whether a line of running text goes on with the paragraph above it."""
     if line.text[0] in _CLOSING or previous.text[-1] in "，、":
         return True
     if not min(previous.height, line.height):  # without places, at the top of a page
         ends = _SENTENCE_END.search(previous.text) or len(previous.text) < _FULL
         return not (ends or item_end(line.text))
-    if previous.right < column.right - 2.2 * size or _LEADERS.search(previous.text):
+    room = max(2.2 * size, _first_word(line))
+    if previous.right < column.right - room or _LEADERS.search(previous.text):
         return False
+    if _hangs(opening, line, size):
+        return not (_SENTENCE_END.search(previous.text) or item_end(line.text))
     # A date or signature at the right reaches the edge as well, but begins far from the left.
     if previous.left - column.left > 4 * size or line.left - column.left > 0.9 * size:
         return False
     return column.indented or not (
         _SENTENCE_END.search(previous.text) or item_end(line.text) or _CONTENTS.match(line.text)
     )
+
+
+def _first_word(line: Line) -> float:
+    """Return how much room the word needs that a line begins with, and the blank before it."""
+    word = _LATIN_WORD.match(line.text)
+    return (len(word[0]) + 1) * (line.right - line.left) / len(line.text) if word else 0.0
+
+
+def _hangs(opening: Line, line: Line, size: float) -> bool:
+    """Return whether a line begins where the text of the item that is open does."""
+    indent = line.left - opening.left
+    return bool(item_end(opening.text)) and 0.9 * size < indent < _WIDEST_MARK * size

@@ -80,7 +80,8 @@ THIRD_PARTY = {
     "annotated_types": ("kgrag.config", "kgrag.evaluation.lines", "kgrag.ingestion.meta_model"),
     "pydantic": ("kgrag.config", "kgrag.evaluation.lines", "kgrag.ingestion.load.ocr.page_text",
                  "kgrag.serve.compatible", "kgrag.statements.selection", "kgrag.tools.arguments"),
-    "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.page_tables.*",
+    "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.unseen",
+                  "kgrag.ingestion.load.page_tables.*",
                   "kgrag.serve.originals"),
     "python_multipart": ("kgrag.serve.writing",),  # which starlette's forms need
     "rapidocr": ("kgrag.ingestion.load.ocr.engine",),

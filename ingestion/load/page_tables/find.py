@@ -23,6 +23,7 @@ _SHORTEST = 4.0
 _STRAIGHT = 0.7
 _MOST_OBJECTS = 20_000
 _MOST_NESTED = 4
+_AS_IT_IS = (1, 0, 0, 1, 0, 0)
 HYPHENS = {0x02, 0xFFFE}  # PDFium's marks for one at a line's end
 
 
@@ -90,12 +91,12 @@ def rulings(page: "PdfPage") -> list[Ruling]:
     from pypdfium2 import raw
 
     found: list[Ruling] = []
-    for item, kind, matrix in _objects(page):
+    for item, kind, matrix in page_objects(page):
         if kind == raw.FPDF_PAGEOBJ_PATH:
             for figure in _figures(item, matrix):
                 found += _lines(figure)
         elif kind == raw.FPDF_PAGEOBJ_IMAGE:
-            box = _bounds(item, matrix)
+            box = bounds(item, matrix)
             if box and min(box[2] - box[0], box[3] - box[1]) < _THIN:
                 found += _lines([box[:2], box[2:]])
     return found
@@ -107,15 +108,15 @@ def picture_share(page: "PdfPage") -> float:
 
     width, height = page.get_size()
     area = 0.0
-    for item, kind, matrix in _objects(page):
+    for item, kind, matrix in page_objects(page):
         if kind == raw.FPDF_PAGEOBJ_IMAGE:
-            box = _bounds(item, matrix)
+            box = bounds(item, matrix)
             if box:
                 area += (box[2] - box[0]) * (box[3] - box[1])
     return float(min(1.0, area / max(width * height, 1.0)))
 
 
-def _objects(page: "PdfPage") -> Iterator[tuple[Any, int, "PdfMatrix"]]:
+def page_objects(page: "PdfPage") -> Iterator[tuple[Any, int, "PdfMatrix"]]:
     """Yield the objects of a page and of its forms, with type and placement."""
     from pypdfium2 import PdfMatrix, raw
 
@@ -179,14 +180,16 @@ def _lines(figure: list[Point]) -> Iterable[Ruling]:
                 yield Ruling(False, (ax + bx) / 2, min(ay, by), max(ay, by))
 
 
-def _bounds(item: Any, matrix: "PdfMatrix") -> Box | None:
+def bounds(item: Any, matrix: "PdfMatrix") -> Box | None:
+    """Return the box of an object on the page; None where it has none."""
     from pypdfium2 import raw
 
     sides = [ctypes.c_float() for _ in range(4)]
     if not raw.FPDFPageObj_GetBounds(item, *sides):
         return None
-    box: Box = matrix.on_rect(*(side.value for side in sides))
-    return box
+    box = (sides[0].value, sides[1].value, sides[2].value, sides[3].value)
+    # Few objects are in a form, whose placement counts.
+    return box if matrix.get() == _AS_IT_IS else matrix.on_rect(*box)
 
 
 def _matrix(item: Any) -> "PdfMatrix":

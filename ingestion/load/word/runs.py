@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from kgrag.ingestion.load.raised import Script, Scripted, written
 from kgrag.ingestion.load.word.formulas import M, equation, formula
 from kgrag.ingestion.load.word.package import OFF, R, W, WordPackage, is_on, property_value
-from kgrag.ingestion.load.word.styles import Numbering, WordStyles, script_of
+from kgrag.ingestion.load.word.styles import Numbering, WordStyles, script_of, style_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -285,17 +285,46 @@ def _add(text: str, reading: Reading, line: Line, script: Script = "") -> None:
 
 def _run(run: "Element", reading: Reading, line: Line, script: Script) -> None:
     properties = run.find(W + "rPr")
-    if properties is None:
-        _walk(run, reading, line, script)
-        return
-    if is_on(properties, "vanish"):  # fields may begin and end in hidden runs
+    if _is_hidden(run, reading.styles.hidden):  # fields may begin and end in hidden runs
         for mark in run.iter(W + "fldChar", W + "instrText"):
             (_field_mark if mark.tag == W + "fldChar" else _instruction)(mark, reading, line, "")
+        return
+    if properties is None:
+        _walk(run, reading, line, script)
         return
     own = script_of(run)
     if not own and properties.find(W + "vertAlign") is None:
         own = reading.styles.scripts.get(property_value(properties, "rStyle") or "", "")
     _walk(run, reading, line, cast("Script", own))
+
+
+def _is_hidden(run: "Element", styles: frozenset[str]) -> bool:
+    """Return whether a run is hidden or struck out, itself or by style, or white or tiny."""
+    own = run.find(W + "rPr")
+    if styles and (own is None or own.find(W + "vanish") is None):
+        named = style_of(next(run.iterancestors(W + "p"))), property_value(run, "rPr/rStyle")
+        if not styles.isdisjoint(named):
+            return True
+    if own is None:
+        return False
+    if any(is_on(own, name) for name in ("vanish", "strike", "dstrike")):
+        return True
+    if property_value(own, "sz") in ("0", "1", "2"):  # half points
+        return True
+    is_white = property_value(own, "color") == "FFFFFF"
+    return is_white and _is_bare(run)
+
+
+def _is_bare(run: "Element") -> bool:
+    """Return whether a run is on the page's ground: cells and boxes may have a colour."""
+    paragraph = next(run.iterancestors(W + "p"))
+    grounds = (
+        next(run.iterancestors(W + "tc", W + "txbxContent"), None),
+        paragraph.find(f"{W}pPr/{W}shd"),
+        run.find(f"{W}rPr/{W}shd"),
+        run.find(f"{W}rPr/{W}highlight"),
+    )
+    return all(ground is None for ground in grounds)
 
 
 def _text(element: "Element", reading: Reading, line: Line, script: Script) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kgrag.ingestion.load.word.package import W, property_value
+from kgrag.ingestion.load.word.package import OFF, W, property_value
 from kgrag.text.numerals import HAN_DIGITS, chinese_number, roman_number
 
 if TYPE_CHECKING:
@@ -67,12 +67,14 @@ class WordStyles:
         contents: Ids of the styles of a generated table of contents.
         scripts: `raised` or `lowered` by id of a style that raises or lowers text.
         known: Ids of all styles.
+        hidden: Ids of those that hide their text.
     """
 
     levels: Mapping[str, int]
     contents: frozenset[str]
     scripts: Mapping[str, str]
     known: frozenset[str]
+    hidden: frozenset[str] = frozenset()
 
     def level(self, paragraph: "Element") -> int:
         """Return a paragraph's heading level, from 1 to 9, or 0 for other text."""
@@ -100,7 +102,13 @@ def read_styles(root: "Element | None") -> WordStyles:
     levels = {key: level for key in styles if (level := _inherited(styles, key))}
     contents = {key for key, style in styles.items() if _name(style).lower().startswith("toc ")}
     scripts = {key: script for key, style in styles.items() if (script := script_of(style))}
-    return WordStyles(levels, frozenset(contents), scripts, frozenset(styles))
+    hidden = frozenset(key for key in styles if _hides(styles, key))
+    return WordStyles(levels, frozenset(contents), scripts, frozenset(styles), hidden)
+
+
+def _hides(styles: "Mapping[str, Element]", key: str) -> bool:
+    told = (property_value(style, "rPr/vanish", "1") for _, style in _with_bases(styles, key))
+    return next(filter(None, told), "0") not in OFF
 
 
 def script_of(element: "Element") -> str:

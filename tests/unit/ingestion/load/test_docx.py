@@ -102,6 +102,55 @@ def test_read_docx_leaves_out_headers_and_footers():
     assert read(document).text == "正文"
 
 
+def test_read_docx_when_only_a_header_has_the_number():
+    """The document's number is in the text, first, and once."""
+    document = docx.Document()
+    document.add_paragraph("云岭省节能办法")
+    document.sections[0].header.paragraphs[0].text = "云政发〔2022〕 3号"
+    assert read(document).text == "云政发〔2022〕3号\n云岭省节能办法"
+
+    document.add_paragraph("云政发〔2022〕3号")
+    assert read(document).text == "云岭省节能办法\n云政发〔2022〕3号"
+
+
+@pytest.mark.parametrize(
+    ("hidden", "text"),
+    [
+        ("<w:strike/>", "补贴。"),
+        ("<w:dstrike/>", "补贴。"),
+        ('<w:strike w:val="0"/>', "补贴九千元。"),
+        ('<w:color w:val="FFFFFF"/>', "补贴。"),
+        ('<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="003366"/>', "补贴九千元。"),
+        ('<w:sz w:val="2"/>', "补贴。"),
+    ],
+)
+def test_read_docx_when_a_run_is_not_seen(hidden, text):
+    """Struck out, white on white and tiny text is none; white text on a colour is."""
+    xml = (
+        f"<w:p><w:r><w:t>补贴</w:t></w:r><w:r><w:rPr>{hidden}</w:rPr><w:t>九千元</w:t></w:r>"
+        "<w:r><w:t>。</w:t></w:r></w:p>"
+    )
+
+    assert text_of(xml) == text
+
+
+def test_read_docx_when_a_style_hides():
+    """Styles of paragraphs and runs hide, also by the style that they are based on."""
+    styles = (
+        '<w:style w:styleId="a"><w:rPr><w:vanish/></w:rPr></w:style>'
+        '<w:style w:styleId="b"><w:basedOn w:val="a"/></w:style>'
+    )
+    xml = (
+        '<w:p><w:pPr><w:pStyle w:val="b"/></w:pPr><w:r><w:t>批注</w:t></w:r></w:p>'
+        '<w:p><w:r><w:rPr><w:rStyle w:val="a"/></w:rPr><w:t>备注</w:t></w:r>'
+        "<w:r><w:t>正文</w:t></w:r></w:p>"
+    )
+
+    parsed = read_docx(word_file(xml, parts={"styles": styles}), name="a.docx", stem="a")
+
+    assert parsed.text == "正文"
+
+
 def test_read_docx_when_changes_are_tracked():
     """Inserted text is text; deleted, moved-away and hidden text is not."""
     xml = (

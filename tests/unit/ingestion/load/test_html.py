@@ -25,6 +25,34 @@ def lines(body: str) -> list[str]:
     return read(page(body)).text.split("\n")
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<del>补贴九千元，</del>",
+        "<s>补贴九千元，</s>",
+        "<span hidden>补贴九千元，</span>",
+        "<span style='visibility: hidden'>补贴九千元，</span>",
+        "<span style='color:red; font-size:0px'>补贴九千元，</span>",
+        "<span style='text-decoration: line-through'>补贴九千元，</span>",
+        "<span class='x note'>补贴九千元，</span>",
+        "<span id='old'>补贴九千元，</span>",
+    ],
+)
+def test_read_html_when_text_is_deleted_or_hidden(hidden):
+    """It is not quoted as if it were in force, however the page hides it."""
+    rules = "<style>@media print {.t {display:none}} p.note, .note, #old { display : none }</style>"
+    text = f"<div class='t'><p>{SENTENCE}</p><p>第二条　{hidden}自公布之日起施行。</p></div>"
+
+    assert read(page(text, rules)).text == f"{SENTENCE}\n第二条 自公布之日起施行。"
+
+
+def test_read_html_when_a_rule_hides_the_whole_article():
+    """A script shows it: the page is read."""
+    rules = "<style>.tab { display: none }</style>"
+
+    assert read(page(f"<div class='tab'><p>{SENTENCE}</p></div>", rules)).text == SENTENCE
+
+
 def test_read_html_when_a_site_stands_around():
     """Menus, scripts, breadcrumbs, share links, related links and footers are left out."""
     parsed = read(
