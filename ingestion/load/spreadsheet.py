@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _PLACE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
+# Rows and cells that have a style only: an area that is formatted to the end of the sheet.
+_EMPTY = re.compile(rb'<(?:row|c) [^<>]*?\br="[^<>]*/>')
 _DELIMITERS = ",;\t|"
 _MOST_CELLS = 1_000_000
 _ON = ("1", "true")
@@ -184,7 +186,8 @@ def _book_lines(package: WordPackage, root: "Element", book: _Book) -> Iterator[
         if sheet.get("state", "visible") != "visible":
             book.hidden.append(title)
             continue
-        tree = package.tree(relation.path) if relation and relation.kind == "worksheet" else None
+        is_sheet = relation is not None and relation.kind == "worksheet"
+        tree = package.tree(relation.path, _EMPTY) if relation and is_sheet else None
         lines = [] if tree is None else list(_table_lines(_rows(tree, book, package.name), title))
         if lines:
             yield _Line(title, level=1)
