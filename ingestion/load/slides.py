@@ -32,14 +32,15 @@ def read_slides(data: bytes, *, name: str, stem: str) -> Parsed:
     """
     slides = _read(data, name)
     blocks = [(n, block) for n, blocks in slides for block in blocks if block.text.strip()]
-    clean, warnings = replace_unusable("\x01".join(block.text for _, block in blocks))
-    text, segments = join_blocks(clean.split("\x01"), "slide", (block.level for _, block in blocks))
+    levels = (block.level for _, block in blocks)
+    text, segments = join_blocks((block.text for _, block in blocks), "slide", levels)
+    text, warnings = replace_unusable(text)
     silent = [str(n) for n, found in slides if not any(block.text.strip() for block in found)]
     if silent:
         warnings.append(message("slides without a text: {numbers}", numbers=", ".join(silent)))
     return Parsed(
         text=text,
-        title=next((block.text for _, block in blocks if block.level), stem),
+        title=next((replace_unusable(b.text)[0] for _, b in blocks if b.level), stem),
         segments=tuple(
             replace(segment, number=n) for segment, (n, _) in zip(segments, blocks, strict=True)
         ),

@@ -5,7 +5,7 @@ import io
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _PLACE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
+# Rows and cells that have a style only: an area that is formatted to the end of the sheet.
+_EMPTY = re.compile(rb'<(?:row|c) [^<>]*?\br="[^<>]*/>')
 _DELIMITERS = ",;\t|"
 _MOST_CELLS = 1_000_000
 _ON = ("1", "true")
@@ -86,7 +88,7 @@ def read_sheets(data: bytes, *, name: str, stem: str, suffix: str) -> Parsed:
             name=name,
             error=exc,
         ) from exc
-    return _parsed(lines, stem, [*_told(book)])
+    return _parsed(lines, stem, _told(book))
 
 
 def read_separated(data: bytes, *, name: str, stem: str) -> Parsed:
@@ -120,42 +122,27 @@ def read_separated(data: bytes, *, name: str, stem: str) -> Parsed:
     return _parsed(list(_table_lines(rows, "")), stem, decoded.warnings)
 
 
-def _parsed(lines: Sequence[_Line], stem: str, warnings: Sequence[str]) -> Parsed:
-    clean, unusable = replace_unusable("\x01".join(line.text for line in lines))
-    texts = clean.split("\x01")
-    text, segments = join_blocks(texts, "row", (line.level for line in lines))
-    body = [line for line in lines if not line.level]
-    above = (
-        next((t for t, line in zip(texts, lines, strict=True) if line is body[0]), "")
-        if body
-        else ""
-    )
+def _parsed(lines: Sequence[_Line], stem: str, warnings: Iterable[str]) -> Parsed:
+    levels = (line.level for line in lines)
+    text, segments = join_blocks((line.text for line in lines), "row", levels)
+    text, unusable = replace_unusable(text)  # as long as it was
+    above = next((line.text for line in lines if not line.level), "|")
+    places = zip(segments, lines, strict=True)
     return Parsed(
         text=text,
-        title=stem if above.startswith("|") or not above else above,
-        segments=tuple(
-            replace(segment, number=line.row, label=line.label)
-            for segment, line in zip(segments, lines, strict=True)
-        ),
+        title=stem if above.startswith("|") else replace_unusable(above)[0],
+        segments=tuple(replace(s, number=line.row, label=line.label) for s, line in places),
         warnings=(*warnings, *unusable),
     )
 
 
 def _told(book: _Book) -> Iterator[str]:
     if book.hidden:
-        names = "、".join(book.hidden)
-        yield message(
-            "hidden sheets that are not read: {names}; unhide them if they count", names=names
-        )
-    if book.n_hidden:
-        yield message(
-            "rows and columns that are hidden in the file, and read: {n}", n=book.n_hidden
-        )
-    if book.n_uncomputed:
-        yield message(
-            "formulas without a stored value: {n}; open the file in Excel or WPS and save it",
-            n=book.n_uncomputed,
-        )
+        yield message("hidden sheets, which are not read: {names}", names="、".join(book.hidden))
+    if n := book.n_hidden:
+        yield message("hidden rows and columns, which are read: {n}", n=n)
+    if n := book.n_uncomputed:
+        yield message("formulas without a stored value: {n}; save the file in Excel or WPS", n=n)
 
 
 def _book(package: WordPackage, root: "Element") -> _Book:
@@ -168,10 +155,8 @@ def _book(package: WordPackage, root: "Element") -> _Book:
     if styles is not None:
         for code in styles.iterfind(f"{S}numFmts/{S}numFmt"):
             codes[int(code.get("numFmtId", 0))] = code.get("formatCode", "")
-        used = [
-            codes.get(int(style.get("numFmtId", 0)), "General")
-            for style in styles.iterfind(f"{S}cellXfs/{S}xf")
-        ]
+        numbers = [int(xf.get("numFmtId", 0)) for xf in styles.iterfind(f"{S}cellXfs/{S}xf")]
+        used = [codes.get(number, "General") for number in numbers]
     properties = root.find(f"{S}workbookPr")
     from_1904 = properties is not None and properties.get("date1904") in _ON
     return _Book(strings, used, from_1904)
@@ -184,11 +169,12 @@ def _book_lines(package: WordPackage, root: "Element", book: _Book) -> Iterator[
         if sheet.get("state", "visible") != "visible":
             book.hidden.append(title)
             continue
-        tree = package.tree(relation.path) if relation and relation.kind == "worksheet" else None
-        lines = [] if tree is None else list(_table_lines(_rows(tree, book, package.name), title))
-        if lines:
+        if relation is None or relation.kind != "worksheet":  # of charts alone
+            continue
+        tree = package.tree(relation.path, _EMPTY)
+        if tree is not None and (rows := _rows(tree, book, package.name)):
             yield _Line(title, level=1)
-            yield from lines
+            yield from _table_lines(rows, title)
 
 
 def _rows(sheet: "Element", book: _Book, name: str) -> dict[int, _Row]:
@@ -254,16 +240,16 @@ def _rich_text(item: "Element") -> str:
 
 def _table_lines(rows: Mapping[int, _Row], sheet: str) -> Iterator[_Line]:
     """Yield the lines of the tables on a sheet, which blank rows part."""
-    block: list[int] = []
+    block: list[tuple[int, _Row]] = []
     reach = 0
     for number, row in rows.items():
         if block and number > reach + 1:
-            yield from _block_lines([(n, rows[n]) for n in block], sheet)
+            yield from _block_lines(block, sheet)
             block = []
-        block.append(number)
-        reach = max(reach, number, *(number + cell.row_span - 1 for cell in row.values()))
+        block.append((number, row))
+        reach = max(reach, *(number + cell.row_span - 1 for cell in row.values()))
     if block:
-        yield from _block_lines([(n, rows[n]) for n in block], sheet)
+        yield from _block_lines(block, sheet)
 
 
 def _block_lines(block: Sequence[tuple[int, _Row]], sheet: str) -> Iterator[_Line]:
@@ -274,48 +260,32 @@ def _block_lines(block: Sequence[tuple[int, _Row]], sheet: str) -> Iterator[_Lin
     """
     columns = sorted({column for _, row in block for column in row})
     numbers = [number for number, _ in block]
-    first, last = columns[0], columns[-1]
 
-    def label(number: int, row: _Row) -> str:
-        left, right = (next(iter(row)),) * 2 if len(row) == 1 else (first, last)
-        ends = dict.fromkeys((f"{_letters(left)}{number}", f"{_letters(right)}{number}"))
-        return f"{sheet}!{':'.join(ends)}" if sheet else ":".join(ends)
+    def line(number: int, row: _Row, text: str = "") -> _Line:
+        ends = row if len(row) == 1 else (columns[0], columns[-1])
+        area = ":".join(f"{_letters(column)}{number}" for column in ends)
+        text = text or " ".join(" ".join(cell.text for cell in row.values()).split())
+        return _Line(text, number, f"{sheet}!{area}" if sheet else area)
 
-    def width(column: int, cell: Cell) -> int:
-        return bisect_right(columns, column + cell.col_span - 1) - bisect_left(columns, column)
+    def placed(number: int, column: int, cell: Cell) -> Cell:
+        at = bisect_left(columns, column)
+        width = bisect_right(columns, column + cell.col_span - 1) - at
+        bottom = bisect_right(numbers, number + cell.row_span - 1)
+        return Cell(cell.text, bottom - bisect_left(numbers, number), width, at)
 
-    def is_above(entry: tuple[int, _Row]) -> bool:
-        widths = [width(column, cell) for column, cell in entry[1].items()]
-        are_single = all((c.row_span, c.col_span) == (1, 1) for c in entry[1].values())
-        return widths == [len(columns)] or (are_single and len(widths) * 2 <= len(columns))
+    def is_above(row: Sequence[Cell]) -> bool:
+        is_plain = all(cell.row_span == cell.col_span == 1 for cell in row)
+        is_across = [cell.col_span for cell in row] == [len(columns)]
+        return is_across or (is_plain and len(row) * 2 <= len(columns))
 
-    def is_below(entry: tuple[int, _Row]) -> bool:
-        return list(entry[1]) == [first] and len(columns) > 1
-
-    above = list(takewhile(is_above, block))
-    above = above if len(above) < len(block) else []
-    below = list(takewhile(is_below, reversed(block[len(above) :])))[::-1]
-    table = block[len(above) : len(block) - len(below)]
-    for number, row in above:
-        yield _Line(
-            " ".join(" ".join(c.text for c in row.values()).split()), number, label(number, row)
-        )
-    cells = [
-        [
-            Cell(
-                cell.text,
-                bisect_right(numbers, number + cell.row_span - 1) - bisect_left(numbers, number),
-                width(column, cell),
-                bisect_left(columns, column),
-            )
-            for column, cell in sorted(row.items())
-        ]
-        for number, row in table
-    ]
-    for i, text in numbered_table_lines(cells):
-        yield _Line(text, table[i][0], label(*table[i]))
-    for number, row in below:
-        yield _Line(" ".join(row[first].text.split()), number, label(number, row))
+    cells = [[placed(n, column, row[column]) for column in sorted(row)] for n, row in block]
+    top = sum(1 for _ in takewhile(is_above, cells)) % len(block)
+    below = takewhile(lambda row: [c.column for c in row] == [0], reversed(cells[top:]))
+    end = len(block) - sum(1 for _ in below) * (len(columns) > 1)
+    yield from (line(*entry) for entry in block[:top])
+    for i, text in numbered_table_lines(cells[top:end]):
+        yield line(*block[top + i], text)
+    yield from (line(*entry) for entry in block[end:])
 
 
 def _column(letters: str) -> int:

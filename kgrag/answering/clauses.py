@@ -248,8 +248,8 @@ def _marked(
     best = cited[rank]
     document = found.documents[best.doc_id]
     path = HeadingTree(document.text, found.headings[best.doc_id]).path(start, end)
-    cells = document.cells_at(start, end)
-    best = replace(best, marked=(start, end), heading_path=path, cells=cells)
+    page, cells = document.page_at(start), document.cells_at(start, end)
+    best = replace(best, marked=(start, end), heading_path=path, page=page, cells=cells)
     return [*cited[:rank], best, *cited[rank + 1 :]], max(likeness)
 
 

@@ -70,8 +70,12 @@ class WordPackage:
     n_bytes: int = 0
     n_tags: int = 0
 
-    def tree(self, path: str) -> "Element | None":
+    def tree(self, path: str, without: re.Pattern[bytes] | None = None) -> "Element | None":
         """Return a part's root element; None if there is no such part.
+
+        Args:
+            path: Of the part.
+            without: What is taken out of it before it is counted and parsed.
 
         Raises:
             IngestionError: It is larger than a file's text can be.
@@ -84,7 +88,7 @@ class WordPackage:
             return None
         self.n_bytes += info.file_size
         self._bound(self.n_bytes, _MAX_BYTES, "bytes unpacked", path)
-        data = self._bytes(info)
+        data = without.sub(b"", self._bytes(info)) if without else self._bytes(info)
         self.n_tags += data.count(b"<") + data.count(b'="') + data.count(b"='")
         self._bound(self.n_tags, _MAX_TAGS, "tags and attributes", path)
         data = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)

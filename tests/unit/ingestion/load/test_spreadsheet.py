@@ -78,8 +78,8 @@ def test_read_sheets_tells_what_is_hidden_and_what_has_no_value():
     assert "云岭数据中心" in parsed.text
     assert "专项债券" not in parsed.text
     assert [warning.partition(";")[0] for warning in parsed.warnings] == [
-        "hidden sheets that are not read: 资金",
-        "rows and columns that are hidden in the file, and read: 2",
+        "hidden sheets, which are not read: 资金",
+        "hidden rows and columns, which are read: 2",
         "formulas without a stored value: 1",
     ]
 
@@ -219,3 +219,12 @@ def test_read_separated_when_the_file_is_none(data, said):
     """What is no text, or too large, is refused with the remedy."""
     with pytest.raises(IngestionError, match=said):
         read_separated(data, name="a.csv", stem="stem")
+
+
+def test_read_separated_when_a_value_has_control_characters():
+    """They are kept or replaced, and cost no place."""
+    parsed = read_separated(
+        "项目名称和内容,金额（万元）\n甲\x01乙,1\x002\n".encode(), name="a.csv", stem="stem"
+    )
+    assert places(parsed)[-1] == ("A2:B2", "| 甲\x01乙 | 1\ufffd2 |")
+    assert "U+FFFD: 1" in parsed.warnings[0]
