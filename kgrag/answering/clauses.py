@@ -1,12 +1,15 @@
 """Answering without a model: the best clauses, whole, with the nearest sentence marked."""
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Block, Missing, Quote, Side
 from kgrag.answer.citation import Citation
 from kgrag.answer.sentences import is_letterhead, joined_spans
+from kgrag.answering.compared_rows import extreme_row
 from kgrag.answering.copies import letters_of
 from kgrag.answering.search_context import ResultsWithDocuments
 from kgrag.embedding.embedder import Embedder
@@ -16,7 +19,7 @@ from kgrag.retrieval.coverage import covered
 from kgrag.retrieval.search import Search
 from kgrag.text.headings import HeadingTree
 from kgrag.text.numbering import numbering_at
-from kgrag.text.table_rows import header_before
+from kgrag.text.table_rows import header_before, is_delimiter, is_row, named_cells
 from kgrag.text.words import normalize, normalize_name
 from kgrag.types import Document, Heading
 
@@ -27,7 +30,7 @@ _MOST = 5  # clauses of an answer, and of each side of a comparison
 _AROUND = 400  # characters around a chunk in which its sentences begin and end
 _LONGEST_LEAD = 150
 _FARTHEST_LEAD = 2000  # characters before an item
-_COMPARED = 2  # best clauses whose sentences are compared with the question; of a side the first
+_COMPARED = 2  # best clauses of the longest kind, whose sentences are compared; of a side the first
 _ENCODED = 3  # sentences of these, and of each so many characters: what the mark costs
 _READ = 150
 _LATER = 0.02  # cosine that a sentence of each further clause is behind
@@ -40,7 +43,8 @@ def answer_by_clauses(
     """Return an answer of the best clauses, each cited, in the order of the results.
 
     Results of the sides of a comparison stand under their names; of a place that no clause bears it
-    is said that these are only the nearest. Of 219 questions over 508 policies
+    is said that these are only the nearest. Where the largest or smallest row of a table is asked
+    for, it stands first. Of 219 questions over 508 policies
     the first 1,000 characters of the results, uncut, held more of the gold than sentences chosen
     from them (benchmarks/decisions.md): nothing is chosen within a clause, one sentence is marked.
 
@@ -51,6 +55,9 @@ def answer_by_clauses(
         max_chars: Of all clauses together, at least 1.
     """
     query = search.query
+    if row := extreme_row(question_of(query), found):
+        clauses = _clauses(found.results, found, max_chars=max_chars)
+        return Answer(query.text, (row, *map(Quote, clauses)), METHOD)
     places = {side.label: side.query.places for side in question_of(query).sides}
     sides = _by_side(found.results, places)
     most = max(1, max_chars // len(sides))
@@ -124,7 +131,8 @@ def _clauses(
             continue
         if end - start > left:
             start, end = _cut(document.text, start, end, left)
-        if document.text[start:end].strip() and (end - start >= min(_SHORTEST, left) or not cited):
+        short = min(_SHORTEST, left) if not is_row(document.text[start:end]) else 1
+        if document.text[start:end].strip() and (end - start >= short or not cited):
             before.append((start, end))
             said[letters] = len(cited)
             left -= end - start
@@ -148,12 +156,18 @@ def _pieces(
         for a, b in inside:
             if b - a > _LONGEST:  # a sentence that no clause holds: the part that was found
                 a, b = max(a, chunk.start), min(b, chunk.end)
-            if b - start > _LONGEST and end > start:
+            if end > start and (b - start > _LONGEST or _follows_table(text, a, b)):
                 yield hit, (start, end)
                 start = a
             end = b
         if end > start:
             yield hit, (start, end)
+
+
+def _follows_table(text: str, start: int, end: int) -> bool:
+    """Return whether a sentence is the first one below a table."""
+    before = text[max(0, start - _FARTHEST_LEAD) : start].rstrip().rpartition("\n")[2]
+    return is_row(before) and not is_row(text[start:end])
 
 
 def _beside(start: int, end: int, shown: Iterable[tuple[int, int]]) -> tuple[int, int]:
@@ -218,6 +232,7 @@ def _marked(
 ) -> tuple[list[Citation], float]:
     """Return clauses, the sentence of the best ones that is nearest to a question marked.
 
+    Short clauses count as parts of one: as many are compared as so many long ones would hold.
     Compared is the cosine of a sentence behind its document's title, less where it has not what is
     asked for (money, a date); headings are left out. Only those are encoded that share the rarest
     characters with the question.
@@ -226,15 +241,18 @@ def _marked(
         The clauses, that with the mark under the headings of its sentence, and the greatest
         likeness; 0 without a sentence.
     """
+    ends = [*accumulate(len(c.quote) for c in cited)]
+    n_compared = max(n_compared, bisect_right(ends, n_compared * _LONGEST))
     spans = [
         (rank, c.start + a, c.start + b)
         for rank, c in enumerate(cited[:n_compared])
         for a, b in joined_spans(c.quote)
         if _says_something(c.quote[a:b], c)
+        and not _is_head(found.documents[c.doc_id].text, c.start + a, c.start + b)
     ]
     if not spans:
         return [*cited], 0.0
-    texts = [found.documents[cited[rank].doc_id].text[a:b].strip() for rank, a, b in spans]
+    texts = [_in_words(found.documents[cited[rank].doc_id].text, a, b) for rank, a, b in spans]
     kind = asked_kind(search.query.text)
     fitting = [1 if kind is None or states_kind(text, kind) else _LACKING for text in texts]
     characters = dict.fromkeys(normalize(search.query.text), 1.0)
@@ -251,6 +269,23 @@ def _marked(
     page, cells = document.page_at(start), document.cells_at(start, end)
     best = replace(best, marked=(start, end), heading_path=path, page=page, cells=cells)
     return [*cited[:rank], best, *cited[rank + 1 :]], max(likeness)
+
+
+def _is_head(text: str, start: int, end: int) -> bool:
+    """Return whether a sentence is the header of a table, or the line below it."""
+    below = (
+        text[end : end + _FARTHEST_LEAD].lstrip().partition("\n")[0]
+        if is_row(text[start:end])
+        else ""
+    )
+    return is_delimiter(text[start:end]) or is_delimiter(below)
+
+
+def _in_words(text: str, start: int, end: int) -> str:
+    """Return a sentence; of a row of a table its cells behind the names of their columns."""
+    said = text[start:end].strip()
+    header = header_before(text, start) if is_row(said) else ""
+    return named_cells(header, said) if header else said
 
 
 def _says_something(sentence: str, cited: Citation) -> bool:

@@ -128,14 +128,18 @@ def header_before(text: str, at: int) -> str:
     >>> header_before("| 指标 | 2025年 |\n| --- | --- |\n| 产值 | 5 |\n", 32)
     '| 指标 | 2025年 |'
     """
-    for start, end, header in _bodies(text):
+    for start, end, header in bodies(text):
         if start <= at < end:
             return header
     return ""
 
 
 @lru_cache(maxsize=8)
-def _bodies(text: str) -> tuple[tuple[int, int, str], ...]:
+def bodies(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Return (start, end, header) of the rows of each table below its header, in a text.
+
+    The header is empty where it is too long to be repeated.
+    """
     found: list[tuple[int, int, str]] = []
     if "---" not in text:
         return ()
