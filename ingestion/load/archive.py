@@ -50,13 +50,10 @@ def members(file: IO[bytes], name: str) -> Iterator[tuple[str, str]]:
         n_bytes, n_packed = sum(info.file_size for info in found), file.seek(0, os.SEEK_END)
         is_bomb = n_bytes > max(_FEW_BYTES, n_packed * _MOST_TIMES) or n_bytes > _MOST_BYTES
         if len(found) > _MOST_MEMBERS or is_bomb:
-            raise IngestionError(
-                "{name}: has {n:,} members of {n_bytes:,} bytes in all, more than is unpacked; "
-                "split it, or unpack it and take in the folder",
-                name=name,
-                n=len(found),
-                n_bytes=n_bytes,
+            said = (
+                "{name}: has {n:,} members of {n_bytes:,} bytes in all, too many; unpack it first"
             )
+            raise IngestionError(said, name=name, n=len(found), n_bytes=n_bytes)
         seen: set[str] = set()
         for info in found:
             member = _name(info)
@@ -88,13 +85,8 @@ def open_member(file: IO[bytes], path: Path, max_bytes: int | None) -> BufferedR
         if info is None:
             raise FileNotFoundError(2, os.strerror(2), name)
         if info.file_size > most:
-            raise IngestionError(
-                "{source}: has {size:,} bytes, more than {max_bytes:,}; raise ingest.max_file_mb, "
-                "or split it",
-                source=name,
-                size=info.file_size,
-                max_bytes=most,
-            )
+            said = "{name}: unpacks to {n:,} bytes; raise ingest.max_file_mb, or split it"
+            raise IngestionError(said, name=name, n=info.file_size)
         with ExitStack() as stack, archive.open(info) as packed:
             unpacked = stack.enter_context(tempfile.TemporaryFile())
             shutil.copyfileobj(packed, unpacked)
@@ -111,11 +103,8 @@ def _opened(file: IO[bytes], name: str) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(file) as archive:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as exc:
-        raise IngestionError(
-            "{name}: cannot be unpacked ({error}); pack it again as a plain .zip",
-            name=name,
-            error=exc,
-        ) from exc
+        said = "{name}: cannot be unpacked ({error}); pack it again as a plain .zip"
+        raise IngestionError(said, name=name, error=exc) from exc
 
 
 def _name(info: zipfile.ZipInfo) -> str:

@@ -25,6 +25,7 @@ _PIECE = re.compile(
 )
 _SCALE = re.compile(r",+(?=\.|$)")  # each shows thousands
 _LATEST = 2_958_466  # the day after 9999-12-31
+_LONGEST = 255  # characters of a code that Excel takes
 _MOST = 1e15  # from here on not every digit is stored
 
 
@@ -88,7 +89,7 @@ def _holds(test: _Piece, value: float) -> bool:
 @lru_cache(maxsize=1 << 10)
 def _sections(code: str) -> list[list[_Piece]]:
     sections: list[list[_Piece]] = [[]]
-    for match in _PIECE.finditer(code):
+    for match in _PIECE.finditer(code[:_LONGEST]):
         kind = match.lastgroup or "text"
         if match[0] == ";":
             sections.append([])
