@@ -20,7 +20,7 @@ from kgrag.text.visible import shown_path
 
 _MARK = re.compile(r"(?<=\.zip)!(?=[/\\])", re.IGNORECASE)
 _MOST_MEMBERS = 2_000
-_MOST_BYTES = 2_000_000_000
+MOST_BYTES = 2_000_000_000
 _FEW_BYTES, _MOST_TIMES = 50_000_000, 100  # beyond both, what it unpacks to is a bomb
 _TAIL = 70_000  # bytes: the end of the list of members, with the longest comment
 _ODD_NAME = message("its name leads out of the archive; pack it again")
@@ -48,7 +48,7 @@ def members(file: IO[bytes], name: str) -> Iterator[tuple[str, str]]:
     with _opened(file, name) as archive:
         found = archive.infolist()
         n_bytes, n_packed = sum(info.file_size for info in found), file.seek(0, os.SEEK_END)
-        is_bomb = n_bytes > max(_FEW_BYTES, n_packed * _MOST_TIMES) or n_bytes > _MOST_BYTES
+        is_bomb = n_bytes > max(_FEW_BYTES, n_packed * _MOST_TIMES) or n_bytes > MOST_BYTES
         if len(found) > _MOST_MEMBERS or is_bomb:
             said = (
                 "{name}: has {n:,} members of {n_bytes:,} bytes in all, too many; unpack it first"
@@ -79,7 +79,7 @@ def open_member(file: IO[bytes], path: Path, max_bytes: int | None) -> BufferedR
         IngestionError: It is damaged or too large.
     """
     name, (_, member) = shown_path(path), archive_of_member(path)
-    most = _MOST_BYTES if max_bytes is None else max_bytes
+    most = MOST_BYTES if max_bytes is None else max_bytes
     with _opened(file, name) as archive:
         info = next((info for info in archive.infolist() if _name(info) == member), None)
         if info is None:
