@@ -20,7 +20,7 @@ from kgrag.text.visible import shown_path
 
 _MARK = re.compile(r"(?<=\.zip)!(?=[/\\])", re.IGNORECASE)
 _MOST_MEMBERS = 2_000
-_MOST_BYTES = 2_000_000_000
+MOST_BYTES = 2_000_000_000
 _FEW_BYTES, _MOST_TIMES = 50_000_000, 100  # beyond both, what it unpacks to is a bomb
 _TAIL = 70_000  # bytes: the end of the list of members, with the longest comment
 _ODD_NAME = message("its name leads out of the archive; pack it again")
@@ -48,15 +48,12 @@ def members(file: IO[bytes], name: str) -> Iterator[tuple[str, str]]:
     with _opened(file, name) as archive:
         found = archive.infolist()
         n_bytes, n_packed = sum(info.file_size for info in found), file.seek(0, os.SEEK_END)
-        is_bomb = n_bytes > max(_FEW_BYTES, n_packed * _MOST_TIMES) or n_bytes > _MOST_BYTES
+        is_bomb = n_bytes > max(_FEW_BYTES, n_packed * _MOST_TIMES) or n_bytes > MOST_BYTES
         if len(found) > _MOST_MEMBERS or is_bomb:
-            raise IngestionError(
-                "{name}: has {n:,} members of {n_bytes:,} bytes in all, more than is unpacked; "
-                "split it, or unpack it and take in the folder",
-                name=name,
-                n=len(found),
-                n_bytes=n_bytes,
+            said = (
+                "{name}: has {n:,} members of {n_bytes:,} bytes in all, too many; unpack it first"
             )
+            raise IngestionError(said, name=name, n=len(found), n_bytes=n_bytes)
         seen: set[str] = set()
         for info in found:
             member = _name(info)
@@ -82,19 +79,14 @@ def open_member(file: IO[bytes], path: Path, max_bytes: int | None) -> BufferedR
         IngestionError: It is damaged or too large.
     """
     name, (_, member) = shown_path(path), archive_of_member(path)
-    most = _MOST_BYTES if max_bytes is None else max_bytes
+    most = MOST_BYTES if max_bytes is None else max_bytes
     with _opened(file, name) as archive:
         info = next((info for info in archive.infolist() if _name(info) == member), None)
         if info is None:
             raise FileNotFoundError(2, os.strerror(2), name)
         if info.file_size > most:
-            raise IngestionError(
-                "{source}: has {size:,} bytes, more than {max_bytes:,}; raise ingest.max_file_mb, "
-                "or split it",
-                source=name,
-                size=info.file_size,
-                max_bytes=most,
-            )
+            said = "{name}: unpacks to {n:,} bytes; raise ingest.max_file_mb, or split it"
+            raise IngestionError(said, name=name, n=info.file_size)
         with ExitStack() as stack, archive.open(info) as packed:
             unpacked = stack.enter_context(tempfile.TemporaryFile())
             shutil.copyfileobj(packed, unpacked)
@@ -111,11 +103,8 @@ def _opened(file: IO[bytes], name: str) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(file) as archive:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as exc:
-        raise IngestionError(
-            "{name}: cannot be unpacked ({error}); pack it again as a plain .zip",
-            name=name,
-            error=exc,
-        ) from exc
+        said = "{name}: cannot be unpacked ({error}); pack it again as a plain .zip"
+        raise IngestionError(said, name=name, error=exc) from exc
 
 
 def _name(info: zipfile.ZipInfo) -> str:

@@ -21,6 +21,7 @@ from kgrag.text.messages import message
 # Of MS-OXPROPS: subject, sender's name and address, body, body in HTML, name of an attachment.
 _SUBJECT, _SENDER, _ADDRESS, _BODY, _HTML, _FILE = "0037", "0C1A", "0C1F", "1000", "1013", "3707"
 _READ = re.compile("__properties_version1.0|__substg1.0_(?:0037|0C1A|0C1F|1000|1013|3707)")
+_PROPERTIES = "__properties_version1.0"
 _SENT = struct.pack("<L", 0x00390040)
 
 
@@ -48,7 +49,7 @@ def read_mail(data: bytes, *, name: str, stem: str) -> Parsed:
 
 
 def read_page(data: bytes, *, name: str, stem: str) -> Parsed:
-    """Return the page in a web archive, `.mht`, as of an HTML file; what it shows is left out.
+    """Return the page in a web archive, `.mht`, as of an HTML file; its pictures are left out.
 
     Raises:
         IngestionError: It holds no page.
@@ -73,46 +74,32 @@ def read_msg(data: bytes, *, name: str, stem: str) -> Parsed:
             if sum(map(file.get_size, paths)) > len(data):
                 raise ValueError(message("its streams are larger than the file"))
             streams = {"/".join(path): file.openstream(path).read() for path in paths}
-    except (OSError, ValueError, IndexError, struct.error, RecursionError) as exc:
+        (ticks,) = struct.unpack("<Q", streams[_PROPERTIES].partition(_SENT)[2][4:12] or bytes(8))
+        sent = datetime(1601, 1, 1, tzinfo=UTC) + timedelta(microseconds=ticks // 10)
+    except (KeyError, OSError, ValueError, IndexError, OverflowError, struct.error) as exc:
         raise IngestionError(
             "{name}: is damaged or no mail of Outlook ({error}); save it as .eml",
             name=name,
             error=exc,
         ) from exc
-    sent = streams.get("__properties_version1.0", b"").partition(_SENT)[2][4:12]
+    attachments = {path.partition("/")[0] for path in streams if path.startswith("__attach")}
     mail = _Mail(
         _text(streams, _SUBJECT),
-        " ".join(filter(None, (_text(streams, _SENDER), _text(streams, _ADDRESS)))),
-        _day(struct.unpack("<Q", sent)[0]) if len(sent) == 8 else "",
-        streams.get(f"__substg1.0_{_HTML}0102", b"") or _text(streams, _HTML).encode(),
+        f"{_text(streams, _SENDER)} {_text(streams, _ADDRESS)}".strip(),
+        f"{sent:%Y-%m-%d}" if ticks else "",
+        streams.get(f"__substg1.0_{_HTML}0102") or _text(streams, _HTML).encode(),
         _text(streams, _BODY).encode(),
-        [
-            _text(streams, _FILE, f"{folder}/") or folder
-            for folder in dict.fromkeys(path.partition("/")[0] for path in streams)
-            if folder.startswith("__attach")
-        ],
+        [_text(streams, _FILE, f"{folder}/") or folder for folder in sorted(attachments)],
     )
     return _parsed(mail, name, stem)
 
 
 def _text(streams: Mapping[str, bytes], number: str, folder: str = "") -> str:
     """Return a property, which is written in UTF-16 or in the code page of its writer."""
-    wide = streams.get(f"{folder}__substg1.0_{number}001F")
-    if wide is not None:
-        return wide.decode("utf-16-le", "replace").strip("\0")
+    wide = streams.get(f"{folder}__substg1.0_{number}001F", b"")
     narrow = streams.get(f"{folder}__substg1.0_{number}001E", b"").strip(b"\0")
-    return decode(narrow, name="").text if narrow else ""
-
-
-def _day(ticks: int) -> str:
-    """Return the day of a time of Windows; empty for none.
-
-    >>> _day(133_232_256_000_000_000)
-    '2023-03-14'
-    """
-    seconds = ticks // 10_000_000
-    is_day = 0 < seconds < 2_500 * 366 * 86_400
-    return f"{datetime(1601, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds):%Y-%m-%d}" * is_day
+    text = wide.decode("utf-16-le", "replace") or (decode(narrow, name="").text if narrow else "")
+    return text.strip("\0")
 
 
 def _of_mime(data: bytes, name: str) -> _Mail:
@@ -142,23 +129,19 @@ def _of_mime(data: bytes, name: str) -> _Mail:
 
 
 def _parsed(mail: _Mail, name: str, stem: str) -> Parsed:
-    if not mail.html.strip() and not mail.plain.strip():
-        raise IngestionError(
-            "{name}: has no body that can be read; save it as .eml, with a text", name=name
-        )
-    read = read_html if mail.html.strip() else read_plain
-    parsed = read(mail.html if mail.html.strip() else mail.plain, name=name, stem=stem)
+    if mail.html.strip():
+        parsed = read_html(mail.html, name=name, stem=stem)
+    elif mail.plain.strip():
+        parsed = read_plain(mail.plain, name=name, stem=stem)
+    else:
+        said = "{name}: has no body that can be read; save it as .eml, with a text"
+        raise IngestionError(said, name=name)
     told = {"author": replace_unusable(mail.sender)[0], "date": mail.date}
-    warnings = parsed.warnings
-    if mail.attached:
-        said = message(
-            "attachments that are not read: {names}; save them as files",
-            names=", ".join(mail.attached),
-        )
-        warnings = (*warnings, said)
+    names = ", ".join(mail.attached)
+    warning = message("attachments that are not read: {names}; save them as files", names=names)
     return replace(
         parsed,
         title=" ".join(replace_unusable(mail.subject)[0].split()) or parsed.title,
-        warnings=warnings,
+        warnings=(*parsed.warnings, warning) if names else parsed.warnings,
         properties={**parsed.properties, **{key: text for key, text in told.items() if text}},
     )

@@ -25,6 +25,7 @@ _PIECE = re.compile(
 )
 _SCALE = re.compile(r",+(?=\.|$)")  # each shows thousands
 _LATEST = 2_958_466  # the day after 9999-12-31
+_LONGEST = 255  # characters of a code that Excel takes
 _MOST = 1e15  # from here on not every digit is stored
 
 
@@ -52,13 +53,18 @@ def shown_number(value: float, code: str, *, from_1904: bool = False) -> str:
     day = value + (1462 if from_1904 else 0)
     if "time" in kinds and 0 <= day < _LATEST:
         return _time(day, pieces)
-    if "general" in kinds:
-        return "".join(_general(value) if p.kind == "general" else p.text for p in pieces).strip()
+    if "general" in kinds or kinds == {"text"}:
+        return _worded(value, pieces)
     is_plain = {"time", "digit"} & kinds == {"digit"} and ("plain", "/", "") not in pieces
     if not is_plain or abs(value) >= _MOST:  # a fraction, nothing, or more digits than are stored
         return _general(value)
     text = _digits(abs(Decimal(repr(value))), pieces).strip()
     return f"-{text}" if value < 0 and is_signed and re.search(r"[1-9]", text) else text
+
+
+def _worded(value: float, pieces: list[_Piece]) -> str:
+    shown = "".join(_general(value) if p.kind == "general" else p.text for p in pieces)
+    return shown.strip() or _general(value)
 
 
 def _chosen(sections: Sequence[list[_Piece]], value: float) -> tuple[list[_Piece], bool]:
@@ -88,7 +94,7 @@ def _holds(test: _Piece, value: float) -> bool:
 @lru_cache(maxsize=1 << 10)
 def _sections(code: str) -> list[list[_Piece]]:
     sections: list[list[_Piece]] = [[]]
-    for match in _PIECE.finditer(code):
+    for match in _PIECE.finditer(code[:_LONGEST]):
         kind = match.lastgroup or "text"
         if match[0] == ";":
             sections.append([])
@@ -160,7 +166,7 @@ def _part(code: str, moment: datetime, seconds: int, hour: int) -> str:
         return str(seconds // {"h": 3600, "m": 60, "s": 1}[code[1]])
     if "/" in code:
         return ("上午", "下午")[moment.hour >= 12]
-    if code[0] == "a":
+    if code[0] == "a" or code.startswith("ddd"):
         return ("周" if len(code) == 3 else "星期") + "一二三四五六日"[moment.weekday()]
     numbers = {"y": moment.year, "m": moment.month, "d": moment.day, "h": hour}
     number = (numbers | {"i": moment.minute, "s": moment.second})[code[0]]

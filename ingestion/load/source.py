@@ -8,7 +8,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from kgrag.errors import IngestionError
-from kgrag.ingestion.load.archive import archive_of_member, members, open_member
+from kgrag.ingestion.load.archive import MOST_BYTES, archive_of_member, members, open_member
 from kgrag.ingestion.load.formats import media_type_of, plugin_reader, suffixes
 from kgrag.ingestion.load.ocr.engine import NOT_INSTALLED
 from kgrag.ingestion.load.remote import delete_old_copies, files_below, open_remote
@@ -254,7 +254,7 @@ class _Walk:
             return ""
         self.seen.add(real)
         try:
-            with open_regular(source.path, within=source.within) as file:
+            with open_regular(source.path, within=source.within, max_bytes=MOST_BYTES) as file:
                 for member, why in members(file, source.name):
                     inside = Source(Path(f"{source.path}!/{member}"), source.within)
                     if why:

@@ -1,6 +1,7 @@
 """From spreadsheets and slides to answers that are cited to the cells or the slide."""
 
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -24,7 +25,7 @@ TARGETS = (
 )
 
 
-def book(sheet: str, rows: tuple[tuple[object, ...], ...], title: str) -> bytes:
+def book(sheet: str, rows: tuple[tuple[Any, ...], ...], title: str) -> bytes:
     """Return a workbook of one sheet: a title over all columns, and a table."""
     made = openpyxl.Workbook()
     only = made.worksheets[0]

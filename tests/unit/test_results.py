@@ -93,7 +93,7 @@ def test_documents_facts_and_counts_are_json_too():
         data = value.to_dict()
         assert json.loads(json.dumps(data)) == data
     assert document.to_dict()["segments"] == [
-        {"start": 0, "end": 1, "kind": "line", "number": 1, "level": 0}
+        {"start": 0, "end": 1, "kind": "line", "number": 1, "level": 0, "label": ""}
     ]
     assert counts.to_dict()["chunks"] == {"2048": 3, "256": 4}
     assert report.to_dict()["found"] == ["a: b: c"]

@@ -46,6 +46,7 @@ def test_search_returns_the_search_results_as_cited_items(kb):
             "heading_path": list(r.chunk.heading_path),
             "file": card.file,
             "page": (item.metadata or {})["page"],
+            "cells": "",
             "doc_id": card.doc_id,
             "start": r.chunk.start,
             "end": r.chunk.end,

@@ -136,6 +136,6 @@ def test_records_are_ready_for_json():
     assert (first["name"], first["value"]) == ("森林，覆盖率", 40.5)
     assert [*first["sources"][0]] == [
         "doc_id", "title", "file", "heading_path", "page", "start", "end", "quote", "status",
-        "document_number", "address", "reference",
+        "document_number", "cells", "address", "reference",
     ]  # fmt: skip
     assert first["sources"][0]["heading_path"] == ["一、目标", "（一）总量"]

@@ -145,3 +145,18 @@ def test_archive_of_member_when_a_path_is_no_member():
     """Only what stands behind the ending of an archive is one."""
     assert archive_of_member("a!/b.txt") == (Path("a!/b.txt"), "")
     assert archive_of_member("s3:/bucket/A.ZIP!/x/y.txt") == (Path("s3:/bucket/A.ZIP"), "x/y.txt")
+
+
+def test_an_archive_in_an_object_store_is_copied_and_unpacked(tmp_path, monkeypatch):
+    """Its members have the URL of the archive, and are found again."""
+    fsspec = pytest.importorskip("fsspec")
+    monkeypatch.setenv("KGRAG_CACHE", str(tmp_path / "cache"))
+    files = fsspec.filesystem("memory")
+    files.pipe("/archives/a.zip", packed({"x/方案.txt": "节能方案\n第一条 略。".encode()}))
+    try:
+        with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder()) as kb:
+            report = kb.ingest(["memory://archives"])
+            assert [o.source for o in report.outcomes] == ["memory://archives/a.zip!/x/方案.txt"]
+            assert kb.ingest(["memory://archives/a.zip"]).counts == {"unchanged": 1}
+    finally:
+        files.rm("/archives", recursive=True)

@@ -2,12 +2,12 @@
 
 import struct
 from email.message import EmailMessage
-from typing import Self
 
 import pytest
 
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.mail import read_mail, read_msg, read_page
+from tests.fixtures.outlook import compound_file
 
 _PART = b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n"
 NESTED = b"".join(_PART % (i, i) for i in range(3000))
@@ -58,34 +58,7 @@ def test_read_page_reads_a_web_archive():
     assert parsed.title == "节能办法"
 
 
-class _Ole:
-    """What olefile gives of a mail of Outlook."""
-
-    def __init__(self, streams: dict[str, bytes]) -> None:
-        self.streams = streams
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def listdir(self) -> list[list[str]]:
-        return [path.split("/") for path in self.streams]
-
-    def get_size(self, path: list[str]) -> int:
-        return len(self.streams["/".join(path)])
-
-    def openstream(self, path: list[str]) -> "_Stream":
-        return _Stream(self.streams["/".join(path)])
-
-
-class _Stream(bytes):
-    def read(self) -> bytes:
-        return bytes(self)
-
-
-def test_read_msg_gives_what_a_mail_gives(monkeypatch):
+def test_read_msg_gives_what_a_mail_gives():
     """Texts are UTF-16 or in a code page; the day is a time of Windows."""
     sent = struct.pack("<LLQ", 0x00390040, 6, 133_232_256_000_000_000)
     streams = {
@@ -94,16 +67,19 @@ def test_read_msg_gives_what_a_mail_gives(monkeypatch):
         "__substg1.0_0C1A001E": "云岭省发展改革委".encode("gbk"),
         "__substg1.0_1000001F": "请于3月底前报送。".encode("utf-16-le"),
         "__attach_version1.0_#00000000/__substg1.0_3707001F": "表.xlsx".encode("utf-16-le"),
-        "__attach_version1.0_#00000000/__substg1.0_37010102": b"x" * 10_000,
     }
-    monkeypatch.setattr("olefile.OleFileIO", lambda data: _Ole(streams))
-    parsed = read_msg(b"x" * 1000, name="a.msg", stem="stem")
+    data = compound_file(streams)
+    parsed = read_msg(data, name="a.msg", stem="stem")
     assert (parsed.title, parsed.text) == ("关于报送节能数据的函", "请于3月底前报送。")
     assert parsed.properties["author"] == "云岭省发展改革委"
     assert parsed.properties["date"] == "2023-03-14"
-    assert "表.xlsx" in parsed.warnings[0]
-    with pytest.raises(IngestionError, match="larger than the file"):
-        read_msg(b"x" * 10, name="a.msg", stem="stem")
+    assert parsed.warnings == ("attachments that are not read: 表.xlsx; save them as files",)
+    with pytest.raises(IngestionError, match="no mail of Outlook"):
+        read_msg(data[: len(data) // 2], name="a.msg", stem="stem")
+    with pytest.raises(
+        IngestionError, match="no mail of Outlook"
+    ):  # a compound file of another kind
+        read_msg(compound_file({"WordDocument": b"x"}), name="a.msg", stem="stem")
 
 
 @pytest.mark.parametrize(
