@@ -16,6 +16,7 @@ from kgrag.ingestion.load.parsed import (
     Parsed,
     join_blocks,
     replace_unusable,
+    visible,
 )
 from kgrag.ingestion.load.raised import lowered, raised
 from kgrag.ingestion.load.title import find_title, guess_title
@@ -36,7 +37,6 @@ _FEW_ROWS = 3  # a table of so many rows may only lay out the page
 _PROSE = 400  # characters of a cell that is text rather than data
 _PROSE_BLOCKS = 3
 
-_ZERO_WIDTH = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _WRAPPED = re.compile(r"(?<=[\u2e80-\uffef“”])[ \t\r]*\n\s*(?=[\u2e80-\uffef“”])")
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
 # By the name that `kgrag.ingestion.metadata.read` knows; the label as pages print it.
@@ -117,7 +117,7 @@ _META = {
 
 def clean(text: str) -> str:
     """Return text with whitespace normalised, and without the source's line breaks in Chinese."""
-    return " ".join(_ZERO_WIDTH.sub("", _WRAPPED.sub("", text)).split())
+    return " ".join(visible(_WRAPPED.sub("", text)).split())
 
 
 def page_lines(element: "HtmlElement", *, by_cell: bool = False) -> list[Block]:

@@ -1,4 +1,4 @@
-"""Plain text and Markdown files: the text is the decoded file, so offsets are the file's own.
+"""Plain text and Markdown files: the decoded file, without characters that nobody sees.
 
 Comments of Markdown are blanks of the same length: no reader sees them.
 """
@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kgrag.files.encoding import decode
-from kgrag.ingestion.load.parsed import Parsed, line_segments, numbered_lines, replace_unusable
+from kgrag.ingestion.load.parsed import (
+    Parsed,
+    line_segments,
+    numbered_lines,
+    replace_unusable,
+    visible,
+)
 from kgrag.ingestion.load.title import guess_title
 
 _HEADING = re.compile(r"^ {0,3}#[ \t]+(?P<title>[^\r\n]*)$", re.MULTILINE)
@@ -38,7 +44,7 @@ def read_plain(data: bytes, *, name: str, stem: str) -> Parsed:
         IngestionError: It is not text.
     """
     decoded = decode(data, name=name)
-    text, warnings = replace_unusable(decoded.text)
+    text, warnings = replace_unusable(visible(decoded.text))
     told = front_matter(text)
     return Parsed(
         text=text,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kgrag.ingestion.load.page_tables import Item, Line, Table, expand
+from kgrag.ingestion.load.parsed import visible
 from kgrag.text.numbering import item_end
 from kgrag.text.table_rows import is_row
 from kgrag.types import Segment
@@ -65,7 +66,7 @@ def reflow(pages: Sequence[Sequence[Item]]) -> tuple[str, tuple[Segment, ...]]:
         for i, line in enumerate(page):
             mark = "" if previous is None else _between(previous, line, column, opening or previous)
             opening = line if mark == "\n" or opening is None else opening
-            text = line.text if line.stands == "row" else _GAP.sub("", line.text)
+            text = visible(line.text if line.stands == "row" else _GAP.sub("", line.text))
             if i == 0:
                 start += len(mark)
             parts += (mark, text)

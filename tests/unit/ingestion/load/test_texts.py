@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgrag import KnowledgeBase
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.parsed import (
     join_blocks,
@@ -160,3 +161,23 @@ def test_comments_of_markdown_are_blanks_and_places_stay():
     assert [read.text[s.start : s.end] for s in read.segments] == [
         "# 节能办法", "第一条 节能。<!-- 没有结束 第二条 合理用能。"
     ]  # fmt: skip
+
+
+def test_read_plain_when_marks_of_gbk_were_read_as_utf_16():
+    """A lone code of Yi is the mark that its bytes are in GBK; a text in Yi stays."""
+    parsed = read_plain("现印发你们\ua3ac请执行\ua3ae".encode(), name="a.txt", stem="a")
+
+    assert parsed.text == "现印发你们，请执行．"
+    assert read_plain("ꆏꌠꊿꉙ".encode(), name="a.txt", stem="a").text == "ꆏꌠꊿꉙ"
+
+
+def test_search_when_words_have_characters_that_are_not_seen(tmp_path):
+    """Zero-width, soft and turning marks part no word, and the citation is a part of the text."""
+    text = "# 云岭省节\u200b能办法\n\n第一条 床\u00ad位\u202e补\u202c贴为每人每月九百元。\n"
+    (tmp_path / "a.md").write_text(text, encoding="utf-8")
+
+    with KnowledgeBase.open(tmp_path / "kb") as base:
+        base.ingest([tmp_path / "a.md"])
+        (hit,) = base.search("床位补贴")
+
+    assert "床位补贴为每人每月九百元" in hit.chunk.text
