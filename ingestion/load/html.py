@@ -60,7 +60,9 @@ _DATES = frozenset(("成文日期", "发布日期", "施行日期", "失效日�
 # A page that tells one of these has such a box; 发布时间 and 来源 stand above any news.
 _SURE = frozenset(("索引号", "统一编号", "发文字号", "成文日期", "失效日期", "时效性"))
 _SPACED = "|".join(r"\s*+".join(label) for label in sorted(_NAME_OF, key=lambda label: -len(label)))
-_LABEL = re.compile(rf"(?:^|(?<=[\s\]】;；，|]))[\[【]?({_SPACED})\s*+[\]】]?\s*+[:：]\s*+")
+_LABEL = re.compile(
+    rf"(?:^|(?<=[\s\]】;；，|]))[\[【]?\s*+({_SPACED})\s*+(?:[\]】]\s*+[:：]?|[:：])\s*+"
+)
 _ALONE = re.compile(rf"[\[【]?({_SPACED})\s*+[\]】]?\s*+[:：]?")
 _DATE = re.compile(r"\d{4}\s*[-年./]\s*\d{1,2}(?:\s*[-月./]\s*\d{1,2})?")
 _VALID = re.compile(r"[已现]?(?:行|全文|部分)?(?:有效|失效|废止|修[改订])|尚未生效|现行")
@@ -352,6 +354,7 @@ _LISTED = re.compile(
 _BETWEEN_DOCUMENTS = re.compile(
     r"(?:上|下)一[篇条]|相关(?!附件)|推荐|扫一扫|分享|主办|承办|版权|网站"
 )
+_FILE = re.compile(r"([^/?#=]+\.(?:docx?|pdf|xlsx?|wps|et|ofd|zip|rar|7z))(?:$|[?#&])", re.IGNORECASE)
 _LINES_AHEAD = 5
 
 
@@ -399,6 +402,19 @@ def beside_article(article: "HtmlElement") -> tuple[list[Block], list[Block]]:
         if len(taken) < len(lines):
             break
     return [number] if number else [], behind
+
+
+def _attached(article: "HtmlElement", text: str) -> Iterator[Block]:
+    """Yield the names of files that are linked behind an article and that its text lacks."""
+    for element in _beside(article, preceding=False):
+        for link in element.iter():
+            if _BETWEEN_DOCUMENTS.match((link.text or "").strip()):
+                return
+            file = _FILE.search(link.get("href", ""))
+            name = file and (clean(link.text_content()) or clean(link.get("title", "")) or file[1])
+            if name and name not in text:
+                text += name
+                yield Block(f"附件：{name}")
 
 
 def _beside(article: "HtmlElement", *, preceding: bool) -> Iterator["HtmlElement"]:
@@ -472,6 +488,7 @@ def read_html(data: bytes, *, name: str, stem: str) -> Parsed:
     before, behind = beside_article(article)
     lines = [*before, *page_lines(article), *behind]
     kept = [line for line in lines if not _FURNITURE_LINE.fullmatch(line.text)]
+    kept += _attached(article, "".join(line.text for line in kept))
     text, segments = join_blocks(
         (line.text for line in kept), "paragraph", (line.level for line in kept)
     )

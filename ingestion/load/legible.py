@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from string import punctuation
 
 from kgrag.text.messages import Message, message
 from kgrag.text.words import word_boundaries
@@ -23,6 +22,7 @@ _GARBAGE_ODD = 0.35
 # a table), pairs of marks 0.09 (7,819; of pages with templates). Where a map is wrong 0.6 and 0.2.
 _MOST_RARE, _MOST_MARKS = 0.25, 0.15
 _FEWEST_HAN = 20
+_MARK_PAIR = re.compile(r"([!-/:-@\[-`{-~])(?!\1)(?=[!-/:-@\[-`{-~])")
 _HAN = re.compile("[\u4e00-\u9fff]")
 _RUN = re.compile("[\u4e00-\u9fff]{5,}")  # shorter ones are names and figures of lists and tables
 _FEWEST_IN_RUNS = 100
@@ -151,14 +151,13 @@ def _is_strange(text: str) -> bool:
 
     So look fonts whose map has letters as rare characters (犐犆犛), or Chinese as codes (!"#$).
     """
-    chinese = _HAN.findall(text)
-    if len(chinese) >= _FEWEST_HAN:
-        n_rare = sum(not _is_common(character) for character in chinese)
-        if n_rare > _MOST_RARE * len(chinese):
+    counts = Counter(_HAN.findall(text))
+    if counts.total() >= _FEWEST_HAN:
+        n_rare = sum(n for character, n in counts.items() if not _is_common(character))
+        if n_rare > _MOST_RARE * counts.total():
             return True
-    pairs = [(a, b) for a, b in pairwise(text) if not (a.isspace() or b.isspace())]
-    n_marks = sum(a != b and a in punctuation and b in punctuation for a, b in pairs)
-    return len(pairs) >= _FEWEST and n_marks > _MOST_MARKS * len(pairs)
+    n_shown = sum(map(len, text.split()))
+    return n_shown >= _FEWEST and len(_MARK_PAIR.findall(text)) > _MOST_MARKS * n_shown
 
 
 @lru_cache(maxsize=30_000)

@@ -12,7 +12,7 @@ from kgrag.types import Segment, SegmentKind
 
 _LINE = re.compile(r"[^\r\n]+|\r\n|\r|\n")
 # 云政发〔2022〕3号, also where only a header has it.
-DOCUMENT_NUMBER = re.compile(r"[^，。《》：:]{2,24}[〔\[（(]\d{4}[〕\]）)]第?\d{1,5}号")
+DOCUMENT_NUMBER = re.compile(r"[^，。《》：:\[\]【】]{2,24}[〔\[（(]\d{4}[〕\]）)]第?\d{1,5}号")
 # Marks that are not seen: soft hyphens, zero width, and which way text runs.
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 # Two bytes of a mark of GBK that were read as one code of UTF-16: U+A3AC for ，. Texts in Yi, which

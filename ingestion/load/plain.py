@@ -1,10 +1,9 @@
 """Plain text and Markdown files: the decoded file, without characters that nobody sees.
 
-Comments of Markdown are blanks of the same length: no reader sees them.
+Front matter, and comments of Markdown, are blanks of the same length: no reader sees them.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 from kgrag.files.encoding import decode
@@ -38,21 +37,30 @@ _LINE = re.compile(r"(?P<key>[A-Za-z_-]{2,20})\s*+[:=：]\s*+(?P<value>(?:\S++|\
 
 
 def read_plain(data: bytes, *, name: str, stem: str) -> Parsed:
-    """Return a text file's content, without byte order mark; front matter is read and stays text.
+    """Return a text file's content, without byte order mark; of its front matter blanks are left.
 
     Raises:
         IngestionError: It is not text.
     """
+    return _read(data, name=name, stem=stem)[0]
+
+
+def _read(data: bytes, *, name: str, stem: str) -> tuple[Parsed, bool]:
+    """Return a text file's content, and whether its front matter has the title."""
     decoded = decode(data, name=name)
     text, warnings = replace_unusable(visible(decoded.text))
     told = front_matter(text)
-    return Parsed(
+    head = _head(text)[1]
+    text = _NOT_BREAK.sub(" ", text[:head]) + text[head:]
+    title = told.pop("title", "")
+    parsed = Parsed(
         text=text,
-        title=told.pop("title", "") or guess_title(text, stem),
+        title=title or guess_title(text, stem),
         segments=line_segments(text),
         warnings=(*decoded.warnings, *warnings),
         properties={"encoding": decoded.encoding, **told},
     )
+    return parsed, bool(title)
 
 
 def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
@@ -63,10 +71,10 @@ def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
     Raises:
         IngestionError: It is not text.
     """
-    parsed = read_plain(data, name=name, stem=stem)
+    parsed, has_title = _read(data, name=name, stem=stem)
     text = _COMMENT.sub(lambda m: _NOT_BREAK.sub(" ", m[0]), parsed.text)
     parsed = replace(parsed, text=text, segments=line_segments(text))
-    if front_matter(parsed.text).get("title"):
+    if has_title:
         return parsed
     # Same length, so that a `# comment` inside a code block is no title.
     outside = _FENCED.sub(lambda m: " " * len(m[0]), parsed.text)
@@ -92,7 +100,7 @@ def front_matter(text: str) -> dict[str, str]:
     {}
     """
     found: dict[str, str] = {}
-    for match in _head(text):
+    for match in _head(text)[0]:
         key = _KEYS.get(match["key"].casefold(), "")
         value = match["value"].strip("\"'").strip()
         if key and value and len(value) <= _LONGEST and key not in found:
@@ -100,23 +108,30 @@ def front_matter(text: str) -> dict[str, str]:
     return found
 
 
-def _head(text: str) -> Iterator[re.Match[str]]:
-    """Yield the lines of a fenced head, or first lines that all have a known key."""
+def _head(text: str) -> tuple[list[re.Match[str]], int]:
+    """Return the fields of a fenced head, or of first lines, and where it ends.
+
+    Two of such lines have known keys; others have keys in small letters, as programs write them.
+    """
     matches: list[re.Match[str]] = []
     fenced = False
+    last = 0
     for count, (_, start, end) in enumerate(numbered_lines(text)):
         line = text[start:end].strip("\ufeff ")
-        if _FENCE.fullmatch(line):
-            if fenced or count:
-                break
+        if _FENCE.fullmatch(line) and not matches and not count:
             fenced = True
             continue
+        if fenced and _FENCE.fullmatch(line):
+            return matches, end if matches else 0
         match = _LINE.fullmatch(line)
-        if match and (fenced or match["key"].casefold() in _KEYS):
+        if match and (fenced or match["key"].casefold() in _KEYS or match["key"].islower()):
             matches.append(match)
+            last = end
         elif not fenced:
             break
         if count > _MOST_LINES:
-            matches = []
-            break
-    yield from matches if fenced or len(matches) >= _LEAST else ()
+            return [], 0
+    known = [match for match in matches if match["key"].casefold() in _KEYS]
+    if fenced:
+        return matches, 0
+    return (matches, last) if len(known) >= _LEAST else ([], 0)

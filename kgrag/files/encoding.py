@@ -241,13 +241,20 @@ def _by_content(data: bytes) -> Decoded:
     # Chinese in UTF-16 often passes for GB18030, but hardly ever the other way round; Latin
     # letters, two by two, pass for Chinese, but then few bytes are above ASCII.
     wide = _wide(data) if n_high * 4 > len(data) else None
-    gb, big5 = (_replacing(data, encoding) for encoding in _CHINESE)
-    if big5.n_replaced <= gb.n_replaced or big5.n_replaced * 100 <= n_high:
-        # Nearly any bytes of Big5 are characters of GB 18030, too, but few common ones, and some
-        # for private use.
-        n_gb = _n_common(gb.text) - len(_PRIVATE.findall(gb.text))
-        gb = big5 if _n_common(big5.text) > max(_LEAST_COMMON * (n_gb >= 0), 2 * n_gb) else gb
+    gb = _chinese(data, n_high)
     return wide or min(gb, utf8, key=lambda decoded: decoded.n_replaced)
+
+
+def _chinese(data: bytes, n_high: int) -> Decoded:
+    """Decode as GB 18030, or as Big5 if that gives far more of the common characters."""
+    gb, big5 = (_replacing(data, encoding) for encoding in _CHINESE)
+    if big5.n_replaced > gb.n_replaced and big5.n_replaced * 100 > n_high:
+        return gb
+    # Nearly any bytes of Big5 are characters of GB 18030, too, but few common ones, and some for
+    # private use.
+    n_gb = _n_common(gb.text) - len(_PRIVATE.findall(gb.text))
+    least = max(_LEAST_COMMON if n_gb >= 0 else 0, 2 * n_gb)
+    return big5 if _n_common(big5.text) > least else gb
 
 
 def _wide(data: bytes) -> Decoded | None:

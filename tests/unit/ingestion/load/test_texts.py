@@ -51,7 +51,7 @@ def test_read_plain_when_the_file_is_binary():
 
 def test_read_markdown_keeps_its_marks():
     """The text is the file as it stands; only the title is plain."""
-    text = "---\nx: 1\n---\n\n# **节能**办法 #\r\n\n正文[链接](http://a)。\n"
+    text = "# **节能**办法 #\r\n\n正文[链接](http://a)。\n"
 
     parsed = read_markdown(text.encode(), name="a.md", stem="a")
 
@@ -65,12 +65,24 @@ def test_a_rule_in_the_text_ends_no_head_that_never_began():
 
 
 def test_the_head_gives_the_title_before_any_heading():
-    """The text stays as it is, so that offsets are the file's."""
-    data = "---\ntitle: 节能办法\ndate: 2022-03-05\n---\n# 总则\n正文".encode()
+    """It is no text of the document: blanks are left of it, and offsets stay."""
+    data = "---\ntitle: 节能办法\ndate: 2022-03-05\ntags:\n  - 甲\n---\n# 总则\n正文".encode()
     for read in (read_markdown, read_plain):
         parsed = read(data, name="a", stem="a")
         assert (parsed.title, parsed.properties["date"]) == ("节能办法", "2022-03-05")
-        assert parsed.text == data.decode()
+        assert parsed.text.split() == ["#", "总则", "正文"]
+        assert len(parsed.text) == len(data.decode())
+
+
+def test_fields_of_a_crawler_are_no_text():
+    """Lines of small keys, two of them known, above the text; a note or a letter's head is text."""
+    head = "source: http://a.gov.cn/b.html\ncrawl_time: 2024-01-02 03:04\ntitle: 节能办法\n"
+    parsed = read_markdown(f"{head}\n第一条 节能。\n".encode(), name="a.md", stem="a")
+    letter = "Subject: Heating\nTo: All owners\nPlease report.\n"
+
+    assert parsed.text.strip() == "第一条 节能。"
+    assert (parsed.title, parsed.properties["source"]) == ("节能办法", "http://a.gov.cn/b.html")
+    assert read_plain(letter.encode(), name="a.txt", stem="a").text == letter
 
 
 def test_guess_title_when_the_text_is_endless():
