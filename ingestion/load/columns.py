@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kgrag.ingestion.load.page_tables import Line
 
 _FEWEST_LINES = 5  # on each side of a gutter
+_MOST_FRAGMENTS = 600  # a page of text has 300; drawings and large tables have more
 _FULL = 0.8  # of a column's width
 _LEAST_WIDTH = 8  # characters of a line of running text; cells of tables are shorter
 _SMALLER = 0.9  # than the column's text: notes
@@ -72,7 +73,7 @@ def find_columns(fragments: Sequence[Fragment], across: Sequence[Rule]) -> list[
         fragments: Of its lines, split in wide gaps.
         across: (left, right, height) of horizontal rulings, which no column crosses.
     """
-    gutter = _gutter(fragments, across)
+    gutter = _gutter(fragments, across) if len(fragments) <= _MOST_FRAGMENTS else None
     if gutter is None:
         return []
     whole = _edges(fragments)

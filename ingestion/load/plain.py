@@ -5,6 +5,7 @@ Front matter, and comments of Markdown, are blanks of the same length: no reader
 
 import re
 from dataclasses import replace
+from itertools import islice
 
 from kgrag.files.encoding import decode
 from kgrag.ingestion.load.parsed import (
@@ -113,25 +114,18 @@ def _head(text: str) -> tuple[list[re.Match[str]], int]:
 
     Two of such lines have known keys; others have keys in small letters, as programs write them.
     """
+    lines = [(text[a:b].strip("\ufeff "), b) for _, a, b in islice(numbered_lines(text), _MOST_LINES)]
+    fenced = bool(lines) and _FENCE.fullmatch(lines[0][0]) is not None
     matches: list[re.Match[str]] = []
-    fenced = False
     last = 0
-    for count, (_, start, end) in enumerate(numbered_lines(text)):
-        line = text[start:end].strip("\ufeff ")
-        if _FENCE.fullmatch(line) and not matches and not count:
-            fenced = True
-            continue
+    for line, end in lines[int(fenced) :]:
+        match = _LINE.fullmatch(line)
         if fenced and _FENCE.fullmatch(line):
             return matches, end if matches else 0
-        match = _LINE.fullmatch(line)
         if match and (fenced or match["key"].casefold() in _KEYS or match["key"].islower()):
             matches.append(match)
             last = end
         elif not fenced:
             break
-        if count > _MOST_LINES:
-            return [], 0
     known = [match for match in matches if match["key"].casefold() in _KEYS]
-    if fenced:
-        return matches, 0
-    return (matches, last) if len(known) >= _LEAST else ([], 0)
+    return (matches, last) if not fenced and len(known) >= _LEAST else ([], 0)

@@ -42,13 +42,17 @@ class _Text:
     """
 
     item: Any
-    address: int
     box: Box
     size: float
     angle: float
     colour: Colour
     mode: int
     in_layer: bool
+
+    @property
+    def address(self) -> int:
+        """What tells it from other objects, as long as the page is open."""
+        return address(self.item)
 
     @property
     def is_pale(self) -> bool:
@@ -155,7 +159,8 @@ def unseen(
     if not texts:
         return frozenset(), frozenset()
     hidden = _hidden(page, texts, pictures, layered=layered)
-    texts = [text for text in texts if text.address not in hidden]
+    if hidden:
+        texts = [text for text in texts if text.address not in hidden]
     marks, places = _marks(page, texts, often) if texts else ([], [])
     return hidden | {mark.address for mark in marks}, frozenset(places)
 
@@ -166,37 +171,55 @@ def _objects(page: "PdfPage") -> tuple[list[_Text], list[Box]]:
 
     texts: list[_Text] = []
     pictures: list[Box] = []
+    reader = _Reader()
     for item, kind, matrix in page_objects(page):
         if kind == raw.FPDF_PAGEOBJ_TEXT:
             if box := bounds(item, matrix):
-                texts.append(_text(item, box, matrix))
+                texts.append(reader.read(item, box, matrix))
         elif kind == raw.FPDF_PAGEOBJ_IMAGE and (box := bounds(item, matrix)):
             pictures.append(box)
     return texts, pictures
 
 
-def _text(item: Any, box: Box, outer: "PdfMatrix") -> _Text:
-    from pypdfium2 import raw
+class _Reader:
+    """Reads text objects, into places that it keeps: a page may have thousands."""
 
-    own, size, parts = raw.FS_MATRIX(), ctypes.c_float(), [ctypes.c_uint() for _ in range(4)]
-    raw.FPDFPageObj_GetMatrix(item, own)
-    raw.FPDFTextObj_GetFontSize(item, size)
-    mode = raw.FPDFTextObj_GetTextRenderMode(item)
-    get = raw.FPDFPageObj_GetStrokeColor if mode == 1 else raw.FPDFPageObj_GetFillColor
-    known = get(item, *parts)  # not where it is a pattern
-    *colour, alpha = (part.value for part in parts) if known else (0, 0, 0, 255)
-    along = own.a * outer.a + own.b * outer.c, own.a * outer.b + own.b * outer.d
-    across = own.c * outer.a + own.d * outer.c, own.c * outer.b + own.d * outer.d
-    return _Text(
-        item,
-        address(item),
-        box,
-        abs(size.value) * math.hypot(*across),
-        math.atan2(along[1], along[0]),
-        tuple(255 - (255 - part) * alpha // 255 for part in colour),
-        mode,
-        _in_layer(item),
-    )
+    def __init__(self) -> None:
+        from pypdfium2 import raw
+
+        self._own, self._size = raw.FS_MATRIX(), ctypes.c_float()
+        self._parts = [ctypes.c_uint() for _ in range(4)]
+        self._name, self._n = ctypes.create_string_buffer(8), ctypes.c_ulong()
+        self._wide = ctypes.cast(self._name, ctypes.POINTER(raw.FPDF_WCHAR))
+
+    def read(self, item: Any, box: Box, outer: "PdfMatrix") -> _Text:
+        """Return a text object with what it is drawn by; `outer` places the form that it is in."""
+        from pypdfium2 import raw
+
+        own = self._own
+        raw.FPDFPageObj_GetMatrix(item, own)
+        raw.FPDFTextObj_GetFontSize(item, self._size)
+        mode = raw.FPDFTextObj_GetTextRenderMode(item)
+        get = raw.FPDFPageObj_GetStrokeColor if mode == 1 else raw.FPDFPageObj_GetFillColor
+        known = get(item, *self._parts)  # not where it is a pattern
+        *colour, alpha = [part.value for part in self._parts] if known else (0, 0, 0, 255)
+        if alpha < 255:
+            colour = [255 - (255 - part) * alpha // 255 for part in colour]
+        along = own.a * outer.a + own.b * outer.c, own.a * outer.b + own.b * outer.d
+        across = own.c * outer.a + own.d * outer.c, own.c * outer.b + own.d * outer.d
+        size = abs(self._size.value) * math.hypot(*across)
+        angle = math.atan2(along[1], along[0])
+        return _Text(item, box, size, angle, tuple(colour), mode, self._in_layer(item))
+
+    def _in_layer(self, item: Any) -> bool:
+        from pypdfium2 import raw
+
+        for i in range(raw.FPDFPageObj_CountMarks(item)):
+            mark = raw.FPDFPageObj_GetMark(item, i)
+            raw.FPDFPageObjMark_GetName(mark, self._wide, len(self._name), self._n)
+            if self._n.value == len(_LAYER) and self._name.raw.startswith(_LAYER):
+                return True
+        return False
 
 
 @lru_cache(maxsize=1024)
@@ -210,19 +233,6 @@ def _contrast(colour: Colour) -> float:
 def address(item: Any) -> int:
     """Return what tells an object of a page from others, as long as the page is open."""
     return ctypes.cast(item, ctypes.c_void_p).value or 0
-
-
-def _in_layer(item: Any) -> bool:
-    from pypdfium2 import raw
-
-    buffer, n = ctypes.create_string_buffer(8), ctypes.c_ulong()
-    for i in range(raw.FPDFPageObj_CountMarks(item)):
-        mark = raw.FPDFPageObj_GetMark(item, i)
-        wide = ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR))
-        raw.FPDFPageObjMark_GetName(mark, wide, len(buffer), n)
-        if n.value == len(_LAYER) and buffer.raw.startswith(_LAYER):
-            return True
-    return False
 
 
 def _hidden(
