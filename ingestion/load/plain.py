@@ -5,7 +5,7 @@ Front matter, and comments of Markdown, are blanks of the same length: no reader
 
 import re
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from kgrag.files.encoding import decode
 from kgrag.ingestion.load.parsed import (
@@ -114,18 +114,21 @@ def _head(text: str) -> tuple[list[re.Match[str]], int]:
 
     Two of such lines have known keys; others have keys in small letters, as programs write them.
     """
-    lines = [(text[a:b].strip("\ufeff "), b) for _, a, b in islice(numbered_lines(text), _MOST_LINES)]
-    fenced = bool(lines) and _FENCE.fullmatch(lines[0][0]) is not None
-    matches: list[re.Match[str]] = []
-    last = 0
-    for line, end in lines[int(fenced) :]:
-        match = _LINE.fullmatch(line)
-        if fenced and _FENCE.fullmatch(line):
-            return matches, end if matches else 0
-        if match and (fenced or match["key"].casefold() in _KEYS or match["key"].islower()):
-            matches.append(match)
-            last = end
-        elif not fenced:
+    found = islice(numbered_lines(text), _MOST_LINES)
+    lines = [(text[start:end].strip("\ufeff "), end) for _, start, end in found]
+    if lines and _FENCE.fullmatch(lines[0][0]):
+        inside = list(takewhile(lambda line: not _FENCE.fullmatch(line[0]), lines[1:]))
+        matches = [match for line, _ in inside if (match := _LINE.fullmatch(line))]
+        is_head = matches and len(inside) + 1 < len(lines)
+        return (matches, lines[len(inside) + 1][1]) if is_head else ([], 0)
+    matches = []
+    for match in map(_LINE.fullmatch, (line for line, _ in lines)):
+        if not match or not (_is_known(match) or match["key"].islower()):
             break
-    known = [match for match in matches if match["key"].casefold() in _KEYS]
-    return (matches, last) if not fenced and len(known) >= _LEAST else ([], 0)
+        matches.append(match)
+    is_head = sum(map(_is_known, matches)) >= _LEAST
+    return (matches, lines[len(matches) - 1][1]) if is_head else ([], 0)
+
+
+def _is_known(field: re.Match[str]) -> bool:
+    return field["key"].casefold() in _KEYS
