@@ -99,9 +99,7 @@ class _Band(NamedTuple):
     fragments: list[Fragment]
 
 
-def _gutter(
-    fragments: Sequence[Fragment], across: Sequence[Rule]
-) -> float | None:
+def _gutter(fragments: Sequence[Fragment], across: Sequence[Rule]) -> float | None:
     """Return the middle of the gutter with most lines of running text beside it."""
     best, most = 0.0, (0, 0)
     for x in sorted({round(f.right) + 1.0 for f in fragments}):

@@ -354,7 +354,9 @@ _LISTED = re.compile(
 _BETWEEN_DOCUMENTS = re.compile(
     r"(?:上|下)一[篇条]|相关(?!附件)|推荐|扫一扫|分享|主办|承办|版权|网站"
 )
-_FILE = re.compile(r"([^/?#=]+\.(?:docx?|pdf|xlsx?|wps|et|ofd|zip|rar|7z))(?:$|[?#&])", re.IGNORECASE)
+_FILE = re.compile(
+    r"([^/?#=]+\.(?:docx?|pdf|xlsx?|wps|et|ofd|zip|rar|7z))(?:$|[?#&])", re.IGNORECASE
+)
 _LINES_AHEAD = 5
 
 

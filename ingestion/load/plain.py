@@ -84,6 +84,8 @@ def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
         bare = match["title"].rstrip(" \t").rstrip("#")
         title = _MARKS.sub(lambda m: m[1] or "", bare).strip()
         if title:
+            if title.isascii() and title.isupper():
+                title = guess_title(outside[match.start() :], title)
             return replace(parsed, title=title)
     return parsed
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from kgrag.ingestion.load.statement import with_stated
 from kgrag.ingestion.load.title import split_title
 from kgrag.ingestion.metadata.dates import DAY, Dates, iso_date, read_dates
+from kgrag.ingestion.metadata.english_dates import english_dates
 from kgrag.ingestion.metadata.issuers import Issuers, read_issuers
 from kgrag.ingestion.metadata.issuing_organs import split_organs
 from kgrag.ingestion.metadata.lines import HEAD, DocumentLines, narrowed, read_lines
@@ -101,6 +102,7 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
     known = iso_date(stated.get("issued") or page.get("issued", "")) or day
     dates = read_dates(document, known=known, title=body)
     told = _days(dates, known, stated, page)
+    told |= {key: day for key, day in english_dates(text).items() if not told[key]}
     suggested = ""
     if not told["written"] and not told["issued"]:
         suggested = suggested_year(body, number, document, effective=told["effective"])
