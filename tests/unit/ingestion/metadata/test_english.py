@@ -3,7 +3,7 @@
 import pytest
 
 from kgrag import KnowledgeBase
-from kgrag.ingestion.metadata.english_dates import english_dates
+from kgrag.ingestion.metadata.dates import english_dates
 from kgrag.text.numbering import item_end
 
 REGULATION = """REPUBLIC OF VELDANIA
