@@ -14,6 +14,7 @@ from kgrag.ingestion.load.page_tables import Line
 
 _FEWEST_LINES = 5  # on each side of a gutter
 _MOST_FRAGMENTS = 600  # a page of text has 300; drawings and large tables have more
+_STEP = 3.0  # points; gutters are wider
 _FULL = 0.8  # of a column's width
 _LEAST_WIDTH = 8  # characters of a line of running text; cells of tables are shorter
 _SMALLER = 0.9  # than the column's text: notes
@@ -102,7 +103,7 @@ class _Band(NamedTuple):
 def _gutter(fragments: Sequence[Fragment], across: Sequence[Rule]) -> float | None:
     """Return the middle of the gutter with most lines of running text beside it."""
     best, most = 0.0, (0, 0)
-    for x in sorted({round(f.right) + 1.0 for f in fragments}):
+    for x in sorted({_STEP * (f.right // _STEP + 1) for f in fragments}):
         beside = [
             [sum(_side(f, x) == side for f in band.fragments) for side in (-1, 1)]
             for band in _bands(fragments, x, across)

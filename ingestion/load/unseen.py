@@ -26,6 +26,7 @@ _SMALLEST = 1.0  # point; nobody reads smaller letters
 _LARGER = 1.5  # than the page's other text
 _OBLIQUE = math.radians(5)  # from upright or a quarter turn; a scan lies less awry
 _OFTEN = 3
+_LONGEST = 2000  # pixels of a page's longer side: a poster is looked at from farther away
 _LAYER = "OC\0".encode("utf-16-le")
 _INVISIBLE = (3, 7)  # modes of PDF 32000-1, 9.3.6: neither filled nor stroked
 
@@ -171,55 +172,43 @@ def _objects(page: "PdfPage") -> tuple[list[_Text], list[Box]]:
 
     texts: list[_Text] = []
     pictures: list[Box] = []
-    reader = _Reader()
     for item, kind, matrix in page_objects(page):
         if kind == raw.FPDF_PAGEOBJ_TEXT:
             if box := bounds(item, matrix):
-                texts.append(reader.read(item, box, matrix))
+                texts.append(_text(item, box, matrix))
         elif kind == raw.FPDF_PAGEOBJ_IMAGE and (box := bounds(item, matrix)):
             pictures.append(box)
     return texts, pictures
 
 
-class _Reader:
-    """Reads text objects, into places that it keeps: a page may have thousands."""
+def _text(item: Any, box: Box, outer: "PdfMatrix") -> _Text:
+    """Return a text object with what it is drawn by; `outer` places the form that it is in."""
+    from pypdfium2 import raw
 
-    def __init__(self) -> None:
-        from pypdfium2 import raw
+    own, font_size, parts = raw.FS_MATRIX(), ctypes.c_float(), [ctypes.c_uint() for _ in "rgba"]
+    raw.FPDFPageObj_GetMatrix(item, own)
+    raw.FPDFTextObj_GetFontSize(item, font_size)
+    mode = raw.FPDFTextObj_GetTextRenderMode(item)
+    get = raw.FPDFPageObj_GetStrokeColor if mode == 1 else raw.FPDFPageObj_GetFillColor
+    known = get(item, *parts)  # not where it is a pattern
+    *colour, alpha = (part.value for part in parts) if known else (0, 0, 0, 255)
+    along = own.a * outer.a + own.b * outer.c, own.a * outer.b + own.b * outer.d
+    across = own.c * outer.a + own.d * outer.c, own.c * outer.b + own.d * outer.d
+    size, angle = abs(font_size.value) * math.hypot(*across), math.atan2(along[1], along[0])
+    blended = tuple(255 - (255 - part) * alpha // 255 for part in colour)
+    return _Text(item, box, size, angle, blended, mode, _in_layer(item))
 
-        self._own, self._size = raw.FS_MATRIX(), ctypes.c_float()
-        self._parts = [ctypes.c_uint() for _ in range(4)]
-        self._name, self._n = ctypes.create_string_buffer(8), ctypes.c_ulong()
-        self._wide = ctypes.cast(self._name, ctypes.POINTER(raw.FPDF_WCHAR))
 
-    def read(self, item: Any, box: Box, outer: "PdfMatrix") -> _Text:
-        """Return a text object with what it is drawn by; `outer` places the form that it is in."""
-        from pypdfium2 import raw
+def _in_layer(item: Any) -> bool:
+    from pypdfium2 import raw
 
-        own = self._own
-        raw.FPDFPageObj_GetMatrix(item, own)
-        raw.FPDFTextObj_GetFontSize(item, self._size)
-        mode = raw.FPDFTextObj_GetTextRenderMode(item)
-        get = raw.FPDFPageObj_GetStrokeColor if mode == 1 else raw.FPDFPageObj_GetFillColor
-        known = get(item, *self._parts)  # not where it is a pattern
-        *colour, alpha = [part.value for part in self._parts] if known else (0, 0, 0, 255)
-        if alpha < 255:
-            colour = [255 - (255 - part) * alpha // 255 for part in colour]
-        along = own.a * outer.a + own.b * outer.c, own.a * outer.b + own.b * outer.d
-        across = own.c * outer.a + own.d * outer.c, own.c * outer.b + own.d * outer.d
-        size = abs(self._size.value) * math.hypot(*across)
-        angle = math.atan2(along[1], along[0])
-        return _Text(item, box, size, angle, tuple(colour), mode, self._in_layer(item))
-
-    def _in_layer(self, item: Any) -> bool:
-        from pypdfium2 import raw
-
-        for i in range(raw.FPDFPageObj_CountMarks(item)):
-            mark = raw.FPDFPageObj_GetMark(item, i)
-            raw.FPDFPageObjMark_GetName(mark, self._wide, len(self._name), self._n)
-            if self._n.value == len(_LAYER) and self._name.raw.startswith(_LAYER):
-                return True
-        return False
+    name, n = ctypes.create_string_buffer(8), ctypes.c_ulong()
+    wide = ctypes.cast(name, ctypes.POINTER(raw.FPDF_WCHAR))
+    for i in range(raw.FPDFPageObj_CountMarks(item)):
+        raw.FPDFPageObjMark_GetName(raw.FPDFPageObj_GetMark(item, i), wide, len(name), n)
+        if name.raw[: n.value] == _LAYER:
+            return True
+    return False
 
 
 @lru_cache(maxsize=1024)
@@ -266,9 +255,9 @@ def _without_ink(
     Where a font is not in the file and no other text in it is seen to be drawn, only those in the
     colour of their ground.
     """
-    wide, high = (math.ceil(side) for side in page.get_size())
-    pixels = page.render(scale=1, rev_byteorder=True).to_numpy()[:, :, :3]
-    grounds = {text.address: _ground(page, text.box, pixels, (wide, high)) for text in texts}
+    scale = min(1.0, _LONGEST / max(page.get_size()))
+    pixels = page.render(scale=scale, rev_byteorder=True).to_numpy()[:, :, :3]
+    grounds = {text.address: _ground(page, text.box, pixels) for text in texts}
     drawn = {_font(text.item) for text in texts if grounds[text.address] is None}
     for text in doubtful:
         ground = grounds[text.address]
@@ -280,16 +269,15 @@ def _without_ink(
             yield text.address
 
 
-def _ground(
-    page: "PdfPage", box: Box, pixels: "NDArray[Any]", size: tuple[int, int]
-) -> Colour | None:
+def _ground(page: "PdfPage", box: Box, pixels: "NDArray[Any]") -> Colour | None:
     """Return the colour of a part of a page; None where it is not of one colour."""
     from pypdfium2 import raw
 
     xs, ys = [], []
     x, y = ctypes.c_int(), ctypes.c_int()
+    high, wide = pixels.shape[:2]
     for corner in (box[:2], box[2:]):
-        raw.FPDF_PageToDevice(page, 0, 0, *size, 0, *corner, x, y)
+        raw.FPDF_PageToDevice(page, 0, 0, wide, high, 0, *corner, x, y)
         xs.append(x.value)
         ys.append(y.value)
     part = pixels[max(min(ys), 0) : max(ys) + 1, max(min(xs), 0) : max(xs) + 1].reshape(-1, 3)
