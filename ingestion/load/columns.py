@@ -13,6 +13,8 @@ from typing import NamedTuple
 from kgrag.ingestion.load.page_tables import Line
 
 _FEWEST_LINES = 5  # on each side of a gutter
+_MOST_FRAGMENTS = 600  # a page of text has 300; drawings and large tables have more
+_STEP = 3.0  # points; gutters are wider
 _FULL = 0.8  # of a column's width
 _LEAST_WIDTH = 8  # characters of a line of running text; cells of tables are shorter
 _SMALLER = 0.9  # than the column's text: notes
@@ -72,7 +74,7 @@ def find_columns(fragments: Sequence[Fragment], across: Sequence[Rule]) -> list[
         fragments: Of its lines, split in wide gaps.
         across: (left, right, height) of horizontal rulings, which no column crosses.
     """
-    gutter = _gutter(fragments, across)
+    gutter = _gutter(fragments, across) if len(fragments) <= _MOST_FRAGMENTS else None
     if gutter is None:
         return []
     whole = _edges(fragments)
@@ -98,12 +100,10 @@ class _Band(NamedTuple):
     fragments: list[Fragment]
 
 
-def _gutter(
-    fragments: Sequence[Fragment], across: Sequence[Rule]
-) -> float | None:
+def _gutter(fragments: Sequence[Fragment], across: Sequence[Rule]) -> float | None:
     """Return the middle of the gutter with most lines of running text beside it."""
     best, most = 0.0, (0, 0)
-    for x in sorted({round(f.right) + 1.0 for f in fragments}):
+    for x in sorted({_STEP * (f.right // _STEP + 1) for f in fragments}):
         beside = [
             [sum(_side(f, x) == side for f in band.fragments) for side in (-1, 1)]
             for band in _bands(fragments, x, across)

@@ -16,6 +16,7 @@ from kgrag.ingestion.load.parsed import (
     Parsed,
     join_blocks,
     replace_unusable,
+    visible,
 )
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.ingestion.load.word.package import (
@@ -151,7 +152,7 @@ def _read(package: WordPackage, stem: str) -> Parsed:
 def _parsed(blocks: list[Block], reading: Reading, package: WordPackage, stem: str) -> Parsed:
     blocks = [block for block in blocks if block.text.strip()]
     # One pass over all, so that the warning counts the whole file.
-    clean, warnings = replace_unusable("\x01".join(block.text for block in blocks))
+    clean, warnings = replace_unusable(visible("\x01".join(block.text for block in blocks)))
     levels = (block.level for block in blocks)
     text, segments = join_blocks(clean.split("\x01"), "paragraph", levels)
     properties = package.properties()

@@ -16,6 +16,7 @@ from kgrag.ingestion.load.parsed import (
     Parsed,
     join_blocks,
     replace_unusable,
+    visible,
 )
 from kgrag.ingestion.load.raised import lowered, raised
 from kgrag.ingestion.load.title import find_title, guess_title
@@ -36,7 +37,6 @@ _FEW_ROWS = 3  # a table of so many rows may only lay out the page
 _PROSE = 400  # characters of a cell that is text rather than data
 _PROSE_BLOCKS = 3
 
-_ZERO_WIDTH = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _WRAPPED = re.compile(r"(?<=[\u2e80-\uffef“”])[ \t\r]*\n\s*(?=[\u2e80-\uffef“”])")
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
 # By the name that `kgrag.ingestion.metadata.read` knows; the label as pages print it.
@@ -60,7 +60,9 @@ _DATES = frozenset(("成文日期", "发布日期", "施行日期", "失效日�
 # A page that tells one of these has such a box; 发布时间 and 来源 stand above any news.
 _SURE = frozenset(("索引号", "统一编号", "发文字号", "成文日期", "失效日期", "时效性"))
 _SPACED = "|".join(r"\s*+".join(label) for label in sorted(_NAME_OF, key=lambda label: -len(label)))
-_LABEL = re.compile(rf"(?:^|(?<=[\s\]】;；，|]))[\[【]?({_SPACED})\s*+[\]】]?\s*+[:：]\s*+")
+_LABEL = re.compile(
+    rf"(?:^|(?<=[\s\]】;；，|]))[\[【]?\s*+({_SPACED})\s*+(?:[\]】]\s*+[:：]?|[:：])\s*+"
+)
 _ALONE = re.compile(rf"[\[【]?({_SPACED})\s*+[\]】]?\s*+[:：]?")
 _DATE = re.compile(r"\d{4}\s*[-年./]\s*\d{1,2}(?:\s*[-月./]\s*\d{1,2})?")
 _VALID = re.compile(r"[已现]?(?:行|全文|部分)?(?:有效|失效|废止|修[改订])|尚未生效|现行")
@@ -117,7 +119,7 @@ _META = {
 
 def clean(text: str) -> str:
     """Return text with whitespace normalised, and without the source's line breaks in Chinese."""
-    return " ".join(_ZERO_WIDTH.sub("", _WRAPPED.sub("", text)).split())
+    return " ".join(visible(_WRAPPED.sub("", text)).split())
 
 
 def page_lines(element: "HtmlElement", *, by_cell: bool = False) -> list[Block]:
@@ -352,6 +354,9 @@ _LISTED = re.compile(
 _BETWEEN_DOCUMENTS = re.compile(
     r"(?:上|下)一[篇条]|相关(?!附件)|推荐|扫一扫|分享|主办|承办|版权|网站"
 )
+_FILE = re.compile(
+    r"([^/?#=]+\.(?:docx?|pdf|xlsx?|wps|et|ofd|zip|rar|7z))(?:$|[?#&])", re.IGNORECASE
+)
 _LINES_AHEAD = 5
 
 
@@ -399,6 +404,19 @@ def beside_article(article: "HtmlElement") -> tuple[list[Block], list[Block]]:
         if len(taken) < len(lines):
             break
     return [number] if number else [], behind
+
+
+def _attached(article: "HtmlElement", text: str) -> Iterator[Block]:
+    """Yield the names of files that are linked behind an article and that its text lacks."""
+    for element in _beside(article, preceding=False):
+        for link in element.iter():
+            if _BETWEEN_DOCUMENTS.match((link.text or "").strip()):
+                return
+            file = _FILE.search(link.get("href", ""))
+            name = file and (clean(link.text_content()) or clean(link.get("title", "")) or file[1])
+            if name and name not in text:
+                text += name
+                yield Block(f"附件：{name}")
 
 
 def _beside(article: "HtmlElement", *, preceding: bool) -> Iterator["HtmlElement"]:
@@ -472,6 +490,7 @@ def read_html(data: bytes, *, name: str, stem: str) -> Parsed:
     before, behind = beside_article(article)
     lines = [*before, *page_lines(article), *behind]
     kept = [line for line in lines if not _FURNITURE_LINE.fullmatch(line.text)]
+    kept += _attached(article, "".join(line.text for line in kept))
     text, segments = join_blocks(
         (line.text for line in kept), "paragraph", (line.level for line in kept)
     )

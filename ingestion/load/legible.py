@@ -5,6 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from kgrag.text.messages import Message, message
@@ -17,6 +18,12 @@ _ODD = {"Co", "Cn", "Cs"}
 _MOST_OF_ONE = 20  # of one odd character that count: a contents page has hundreds of one dot
 _MOST_ODD = 0.05  # share; on 228 pages of 34 PDF files and in 255 texts 0.004 at most
 _GARBAGE_ODD = 0.35
+# Rare characters are 0.04 of those of a page at most (7,489 pages and parts of texts; 0.11 of 28 in
+# a table), pairs of marks 0.09 (7,819; of pages with templates). Where a map is wrong 0.6 and 0.2.
+_MOST_RARE, _MOST_MARKS = 0.25, 0.15
+_FEWEST_HAN = 20
+_MARK_PAIR = re.compile(r"([!-/:-@\[-`{-~])(?!\1)(?=[!-/:-@\[-`{-~])")
+_HAN = re.compile("[\u4e00-\u9fff]")
 _RUN = re.compile("[\u4e00-\u9fff]{5,}")  # shorter ones are names and figures of lists and tables
 _FEWEST_IN_RUNS = 100
 # Share of Chinese characters in words of two or more: on the same pages 0.81 and more; with 20 % of
@@ -54,7 +61,8 @@ class Legibility:
 
     Attributes:
         odd: Private-use, unassigned, replacement and control characters among the visible ones.
-        in_words: Chinese characters in words of two or more; 1 where there are too few to judge.
+        in_words: Chinese characters in words of two or more; 1 where there are too few to judge, 0
+            where the characters are not those of any text.
     """
 
     odd: float = 0.0
@@ -69,7 +77,8 @@ class Legibility:
         odd = Counter(
             c for c in shown if c == "\ufffd" or c < " " or unicodedata.category(c) in _ODD
         )
-        return cls(sum(min(n, _MOST_OF_ONE) for n in odd.values()) / len(shown), _in_words(text))
+        in_words = 0.0 if _is_strange(text) else _in_words(text)
+        return cls(sum(min(n, _MOST_OF_ONE) for n in odd.values()) / len(shown), in_words)
 
     @property
     def is_garbage(self) -> bool:
@@ -135,6 +144,30 @@ def _numbers(text: str) -> list[Message]:
             n=len(places),
         )
     ]
+
+
+def _is_strange(text: str) -> bool:
+    """Return whether Chinese characters are rare ones, or marks of ASCII follow each other.
+
+    So look fonts whose map has letters as rare characters (犐犆犛), or Chinese as codes (!"#$).
+    """
+    counts = Counter(_HAN.findall(text))
+    if counts.total() >= _FEWEST_HAN:
+        n_rare = sum(n for character, n in counts.items() if not _is_common(character))
+        if n_rare > _MOST_RARE * counts.total():
+            return True
+    n_shown = sum(map(len, text.split()))
+    return n_shown >= _FEWEST and len(_MARK_PAIR.findall(text)) > _MOST_MARKS * n_shown
+
+
+@lru_cache(maxsize=30_000)
+def _is_common(character: str) -> bool:
+    """Return whether a character is of the first level of GB/T 2312 or of Big5: the common ones."""
+    for encoding, first, last in (("gb2312", 0xB0, 0xD7), ("big5", 0xA4, 0xC6)):
+        code = character.encode(encoding, "ignore")
+        if code and first <= code[0] <= last:
+            return True
+    return False
 
 
 def _in_words(text: str) -> float:

@@ -12,7 +12,12 @@ from kgrag.types import Segment, SegmentKind
 
 _LINE = re.compile(r"[^\r\n]+|\r\n|\r|\n")
 # 云政发〔2022〕3号, also where only a header has it.
-DOCUMENT_NUMBER = re.compile(r"[^，。《》：:]{2,24}[〔\[（(]\d{4}[〕\]）)]第?\d{1,5}号")
+DOCUMENT_NUMBER = re.compile(r"[^，。《》：:\[\]【】]{2,24}[〔\[（(]\d{4}[〕\]）)]第?\d{1,5}号")
+# Marks that are not seen: soft hyphens, zero width, and which way text runs.
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
+# Two bytes of a mark of GBK that were read as one code of UTF-16: U+A3AC for ，. Texts in Yi, which
+# these codes belong to, have them side by side.
+_AS_WIDE = re.compile(r"(?<![\ua000-\ua4cf])[\ua1a1-\ua1fe\ua3a1-\ua3fe](?![\ua000-\ua4cf])")
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -42,19 +47,34 @@ class Block(NamedTuple):
     level: int = 0
 
 
+def visible(text: str) -> str:
+    r"""Return text without characters that nobody sees, which would part words.
+
+    >>> visible("节\u200b能\u202e办\u00ad法")
+    '节能办法'
+    """
+    return _INVISIBLE.sub("", text)
+
+
 def replace_unusable(text: str) -> tuple[str, list[str]]:
     r"""Return text with NUL characters and lone surrogates as U+FFFD, and a warning if any were.
 
-    Offsets do not change; no store could hold the originals.
+    Offsets do not change; no store could hold the originals. Marks of GBK that were read as UTF-16
+    are those that were meant.
 
     >>> replace_unusable("a\x00b")
     ('a�b', ['unusable characters (NUL or lone surrogate) replaced by U+FFFD: 1'])
     """
-    clean, n = _UNUSABLE.subn("\ufffd", text)
+    clean, n = _UNUSABLE.subn("\ufffd", _AS_WIDE.sub(_of_gbk, text))
     if not n:
-        return text, []
+        return clean, []
     said = message("unusable characters (NUL or lone surrogate) replaced by U+FFFD: {n}", n=n)
     return clean, [said]
+
+
+def _of_gbk(match: re.Match[str]) -> str:
+    mark = match[0].encode("utf-16-be").decode("gbk", "ignore")
+    return mark if len(mark) == 1 else match[0]
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, int, int]]:

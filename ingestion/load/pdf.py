@@ -196,8 +196,11 @@ def _page_items(
     In the order of the text layer, a table at its first character. The share is 0 for pages of
     `_LITTLE_TEXT` characters and more.
     """
-    n_printed = _draw_fields(document, index)
     page = document[index]
+    n_printed = _draw_fields(page)
+    if n_printed is not None:
+        page.close()
+        page = document[index]
     left_out, places = unseen(page, often, layered=layered)
     text_page = upright(page)
     try:
@@ -211,27 +214,24 @@ def _page_items(
         page.close()
 
 
-def _draw_fields(document: "PdfDocument", index: int) -> int | None:
-    """Make what is filled in and written on a page a part of it, as in print.
+def _draw_fields(page: "PdfPage") -> int | None:
+    """Make what is filled in and written on a page a part of it, as in print, once it is reopened.
 
     Returns:
         How many characters were on the page before; None where nothing is drawn.
     """
     from pypdfium2 import raw
 
-    with closing(document[index]) as page:
-        annotations = [
-            raw.FPDFPage_GetAnnot(page, i) for i in range(raw.FPDFPage_GetAnnotCount(page))
-        ]
-        kinds = {raw.FPDFAnnot_GetSubtype(annotation) for annotation in annotations}
-        for annotation in annotations:
-            raw.FPDFPage_CloseAnnot(annotation)
-        if kinds.isdisjoint((raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT)):
-            return None
-        with closing(page.get_textpage()) as text_page:
-            n_printed = text_page.count_chars()
-        drawn = raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS
-        return n_printed if drawn else None
+    annotations = [raw.FPDFPage_GetAnnot(page, i) for i in range(raw.FPDFPage_GetAnnotCount(page))]
+    kinds = {raw.FPDFAnnot_GetSubtype(annotation) for annotation in annotations}
+    for annotation in annotations:
+        raw.FPDFPage_CloseAnnot(annotation)
+    if kinds.isdisjoint((raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT)):
+        return None
+    with closing(page.get_textpage()) as text_page:
+        n_printed = text_page.count_chars()
+    drawn = raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS
+    return n_printed if drawn else None
 
 
 def _filled_in(
@@ -261,16 +261,19 @@ def _in_order(
     page: "PdfPage", text_page: "PdfTextPage", codes: list[int], spans: Sequence[list[int]]
 ) -> list[Item]:
     """Return the lines and tables of a page, column by column."""
-    regions = _regions(page, text_page, codes, spans)
+    placed = [found for span in spans for found in _line(text_page, codes, span)]
+    regions = _regions(page, text_page, codes, spans) if _in_columns(placed) else []
     if not regions:
-        return _items(page, text_page, codes, spans)
+        return _items(page, text_page, codes, spans, placed)
     items: list[Item] = []
     for region in regions:
         members = {i for fragment in region.fragments for i in fragment.members}
         own = [code if i in members else 0 for i, code in enumerate(codes)]
+        lines = region.lines()
+        placed = [found for line in lines for found in _line(text_page, own, line)]
         items += (
             region.placed(item, regions[0].edges) if isinstance(item, Line) else item
-            for item in _items(page, text_page, own, region.lines())
+            for item in _items(page, text_page, own, lines, placed)
         )
     return items
 
@@ -278,8 +281,6 @@ def _in_order(
 def _regions(
     page: "PdfPage", text_page: "PdfTextPage", codes: list[int], spans: Sequence[list[int]]
 ) -> list[Region]:
-    if not _in_columns([found for span in spans for found in _line(text_page, codes, span)]):
-        return []
     fragments = [f for span in spans for f in _fragments(text_page, codes, span)]
     return find_columns(fragments, [(r.start, r.end, r.at) for r in rulings(page) if r.across])
 
@@ -306,9 +307,13 @@ def _fragments(
 
 
 def _items(
-    page: "PdfPage", text_page: "PdfTextPage", codes: list[int], spans: Sequence[list[int]]
+    page: "PdfPage",
+    text_page: "PdfTextPage",
+    codes: list[int],
+    spans: Sequence[list[int]],
+    placed: Sequence[tuple[Line, float]],
 ) -> list[Item]:
-    placed = [found for span in spans for found in _line(text_page, codes, span)]
+    """Return lines with the tables among them; `placed` are the lines, with their lower edges."""
     tables = find_tables(page, text_page, codes, in_columns=_in_columns(placed)) if placed else []
     if not tables:
         return [line for line, _ in placed]

@@ -1,14 +1,20 @@
-"""Plain text and Markdown files: the text is the decoded file, so offsets are the file's own.
+"""Plain text and Markdown files: the decoded file, without characters that nobody sees.
 
-Comments of Markdown are blanks of the same length: no reader sees them.
+Front matter, and comments of Markdown, are blanks of the same length: no reader sees them.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice, takewhile
 
 from kgrag.files.encoding import decode
-from kgrag.ingestion.load.parsed import Parsed, line_segments, numbered_lines, replace_unusable
+from kgrag.ingestion.load.parsed import (
+    Parsed,
+    line_segments,
+    numbered_lines,
+    replace_unusable,
+    visible,
+)
 from kgrag.ingestion.load.title import guess_title
 
 _HEADING = re.compile(r"^ {0,3}#[ \t]+(?P<title>[^\r\n]*)$", re.MULTILINE)
@@ -32,21 +38,30 @@ _LINE = re.compile(r"(?P<key>[A-Za-z_-]{2,20})\s*+[:=：]\s*+(?P<value>(?:\S++|\
 
 
 def read_plain(data: bytes, *, name: str, stem: str) -> Parsed:
-    """Return a text file's content, without byte order mark; front matter is read and stays text.
+    """Return a text file's content, without byte order mark; of its front matter blanks are left.
 
     Raises:
         IngestionError: It is not text.
     """
+    return _read(data, name=name, stem=stem)[0]
+
+
+def _read(data: bytes, *, name: str, stem: str) -> tuple[Parsed, bool]:
+    """Return a text file's content, and whether its front matter has the title."""
     decoded = decode(data, name=name)
-    text, warnings = replace_unusable(decoded.text)
+    text, warnings = replace_unusable(visible(decoded.text))
     told = front_matter(text)
-    return Parsed(
+    head = _head(text)[1]
+    text = _NOT_BREAK.sub(" ", text[:head]) + text[head:]
+    title = told.pop("title", "")
+    parsed = Parsed(
         text=text,
-        title=told.pop("title", "") or guess_title(text, stem),
+        title=title or guess_title(text, stem),
         segments=line_segments(text),
         warnings=(*decoded.warnings, *warnings),
         properties={"encoding": decoded.encoding, **told},
     )
+    return parsed, bool(title)
 
 
 def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
@@ -57,10 +72,10 @@ def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
     Raises:
         IngestionError: It is not text.
     """
-    parsed = read_plain(data, name=name, stem=stem)
+    parsed, has_title = _read(data, name=name, stem=stem)
     text = _COMMENT.sub(lambda m: _NOT_BREAK.sub(" ", m[0]), parsed.text)
     parsed = replace(parsed, text=text, segments=line_segments(text))
-    if front_matter(parsed.text).get("title"):
+    if has_title:
         return parsed
     # Same length, so that a `# comment` inside a code block is no title.
     outside = _FENCED.sub(lambda m: " " * len(m[0]), parsed.text)
@@ -69,6 +84,8 @@ def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
         bare = match["title"].rstrip(" \t").rstrip("#")
         title = _MARKS.sub(lambda m: m[1] or "", bare).strip()
         if title:
+            if title.isascii() and title.isupper():
+                title = guess_title(outside[match.start() :], title)
             return replace(parsed, title=title)
     return parsed
 
@@ -86,7 +103,7 @@ def front_matter(text: str) -> dict[str, str]:
     {}
     """
     found: dict[str, str] = {}
-    for match in _head(text):
+    for match in _head(text)[0]:
         key = _KEYS.get(match["key"].casefold(), "")
         value = match["value"].strip("\"'").strip()
         if key and value and len(value) <= _LONGEST and key not in found:
@@ -94,23 +111,26 @@ def front_matter(text: str) -> dict[str, str]:
     return found
 
 
-def _head(text: str) -> Iterator[re.Match[str]]:
-    """Yield the lines of a fenced head, or first lines that all have a known key."""
-    matches: list[re.Match[str]] = []
-    fenced = False
-    for count, (_, start, end) in enumerate(numbered_lines(text)):
-        line = text[start:end].strip("\ufeff ")
-        if _FENCE.fullmatch(line):
-            if fenced or count:
-                break
-            fenced = True
-            continue
-        match = _LINE.fullmatch(line)
-        if match and (fenced or match["key"].casefold() in _KEYS):
-            matches.append(match)
-        elif not fenced:
+def _head(text: str) -> tuple[list[re.Match[str]], int]:
+    """Return the fields of a fenced head, or of first lines, and where it ends.
+
+    Two of such lines have known keys; others have keys in small letters, as programs write them.
+    """
+    found = islice(numbered_lines(text), _MOST_LINES)
+    lines = [(text[start:end].strip("\ufeff "), end) for _, start, end in found]
+    if lines and _FENCE.fullmatch(lines[0][0]):
+        inside = list(takewhile(lambda line: not _FENCE.fullmatch(line[0]), lines[1:]))
+        matches = [match for line, _ in inside if (match := _LINE.fullmatch(line))]
+        is_head = matches and len(inside) + 1 < len(lines)
+        return (matches, lines[len(inside) + 1][1]) if is_head else ([], 0)
+    matches = []
+    for match in map(_LINE.fullmatch, (line for line, _ in lines)):
+        if not match or not (_is_known(match) or match["key"].islower()):
             break
-        if count > _MOST_LINES:
-            matches = []
-            break
-    yield from matches if fenced or len(matches) >= _LEAST else ()
+        matches.append(match)
+    is_head = sum(map(_is_known, matches)) >= _LEAST
+    return (matches, lines[len(matches) - 1][1]) if is_head else ([], 0)
+
+
+def _is_known(field: re.Match[str]) -> bool:
+    return field["key"].casefold() in _KEYS

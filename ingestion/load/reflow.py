@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kgrag.ingestion.load.page_tables import Item, Line, Table, expand
+from kgrag.ingestion.load.parsed import visible
 from kgrag.text.numbering import item_end
 from kgrag.text.table_rows import is_row
 from kgrag.types import Segment
@@ -45,10 +46,11 @@ def reflow(pages: Sequence[Sequence[Item]]) -> tuple[str, tuple[Segment, ...]]:
     """Return the text of pages, a paragraph a line, and a segment for each page with text.
 
     A line continues the one before if that one reaches the right edge and this one begins at the
-    left edge, or where an item's text begins, and, where paragraphs are not indented, the one before has no sentence end and this
-    one does not open like a heading; or if it opens with a closing mark or follows a comma.
-    Paragraphs may cross pages. Page numbers at the top or bottom, and lines that most pages repeat
-    there, are dropped. A table becomes a line for each row, on the page where the row begins.
+    left edge, or where an item's text begins, and, where paragraphs are not indented, the one
+    before has no sentence end and this one does not open like a heading; or if it opens with a
+    closing mark or follows a comma. Paragraphs may cross pages. Page numbers at the top or bottom,
+    and lines that most pages repeat there, are dropped. A table becomes a line for each row, on the
+    page where the row begins.
 
     Args:
         pages: The lines and tables of each page, from the top; pages may be empty.
@@ -65,7 +67,7 @@ def reflow(pages: Sequence[Sequence[Item]]) -> tuple[str, tuple[Segment, ...]]:
         for i, line in enumerate(page):
             mark = "" if previous is None else _between(previous, line, column, opening or previous)
             opening = line if mark == "\n" or opening is None else opening
-            text = line.text if line.stands == "row" else _GAP.sub("", line.text)
+            text = visible(line.text if line.stands == "row" else _GAP.sub("", line.text))
             if i == 0:
                 start += len(mark)
             parts += (mark, text)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile, takewhile
 
 from kgrag.text.numbering import item_end
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, HAN_WHOLE
@@ -104,6 +105,7 @@ _MAX_LINES = 5
 _MAX_TITLE = 150
 _LOOK_AHEAD = 2000
 _MAX_FALLBACK = 60
+_MAX_CAPITALS = 200
 _BODY_LINES = 400  # in which the title of the body stands again
 _MOST_TITLE_LINES = 5  # that a title fills
 _AFTER_QUOTE = r"(?:[（(][^（）()]{1,24}[）)])?"
@@ -318,7 +320,14 @@ def _fallback(text: str, stem: str) -> str:
     lines = with_labels(list(_first_lines(text)))
     if named := _named(lines):
         return named
-    first = next((line for line in lines if not _is_furniture(line)), "")
+    lines = list(dropwhile(_is_furniture, lines))
+    first = lines[0] if lines else ""
+    if first.isupper() and first.isascii():  # on several lines, as acts in English have it
+        more = takewhile(
+            lambda line: line.isupper() and not item_end(line), lines[1:_MOST_TITLE_LINES]
+        )
+        first = " ".join((first, *more))
+        return _tidy(first) if len(first) <= _MAX_CAPITALS else stem
     if first and len(first) <= _MAX_FALLBACK and not _is_body(first):
         return _tidy(first)
     match = _ISSUED.search("\n".join(lines[:10]))

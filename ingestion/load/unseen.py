@@ -26,6 +26,7 @@ _SMALLEST = 1.0  # point; nobody reads smaller letters
 _LARGER = 1.5  # than the page's other text
 _OBLIQUE = math.radians(5)  # from upright or a quarter turn; a scan lies less awry
 _OFTEN = 3
+_LONGEST = 2000  # pixels of a page's longer side: a poster is looked at from farther away
 _LAYER = "OC\0".encode("utf-16-le")
 _INVISIBLE = (3, 7)  # modes of PDF 32000-1, 9.3.6: neither filled nor stroked
 
@@ -42,13 +43,17 @@ class _Text:
     """
 
     item: Any
-    address: int
     box: Box
     size: float
     angle: float
     colour: Colour
     mode: int
     in_layer: bool
+
+    @property
+    def address(self) -> int:
+        """What tells it from other objects, as long as the page is open."""
+        return address(self.item)
 
     @property
     def is_pale(self) -> bool:
@@ -155,7 +160,8 @@ def unseen(
     if not texts:
         return frozenset(), frozenset()
     hidden = _hidden(page, texts, pictures, layered=layered)
-    texts = [text for text in texts if text.address not in hidden]
+    if hidden:
+        texts = [text for text in texts if text.address not in hidden]
     marks, places = _marks(page, texts, often) if texts else ([], [])
     return hidden | {mark.address for mark in marks}, frozenset(places)
 
@@ -176,27 +182,33 @@ def _objects(page: "PdfPage") -> tuple[list[_Text], list[Box]]:
 
 
 def _text(item: Any, box: Box, outer: "PdfMatrix") -> _Text:
+    """Return a text object with what it is drawn by; `outer` places the form that it is in."""
     from pypdfium2 import raw
 
-    own, size, parts = raw.FS_MATRIX(), ctypes.c_float(), [ctypes.c_uint() for _ in range(4)]
+    own, font_size, parts = raw.FS_MATRIX(), ctypes.c_float(), [ctypes.c_uint() for _ in "rgba"]
     raw.FPDFPageObj_GetMatrix(item, own)
-    raw.FPDFTextObj_GetFontSize(item, size)
+    raw.FPDFTextObj_GetFontSize(item, font_size)
     mode = raw.FPDFTextObj_GetTextRenderMode(item)
     get = raw.FPDFPageObj_GetStrokeColor if mode == 1 else raw.FPDFPageObj_GetFillColor
     known = get(item, *parts)  # not where it is a pattern
     *colour, alpha = (part.value for part in parts) if known else (0, 0, 0, 255)
     along = own.a * outer.a + own.b * outer.c, own.a * outer.b + own.b * outer.d
     across = own.c * outer.a + own.d * outer.c, own.c * outer.b + own.d * outer.d
-    return _Text(
-        item,
-        address(item),
-        box,
-        abs(size.value) * math.hypot(*across),
-        math.atan2(along[1], along[0]),
-        tuple(255 - (255 - part) * alpha // 255 for part in colour),
-        mode,
-        _in_layer(item),
-    )
+    size, angle = abs(font_size.value) * math.hypot(*across), math.atan2(along[1], along[0])
+    blended = tuple(255 - (255 - part) * alpha // 255 for part in colour)
+    return _Text(item, box, size, angle, blended, mode, _in_layer(item))
+
+
+def _in_layer(item: Any) -> bool:
+    from pypdfium2 import raw
+
+    name, n = ctypes.create_string_buffer(8), ctypes.c_ulong()
+    wide = ctypes.cast(name, ctypes.POINTER(raw.FPDF_WCHAR))
+    for i in range(raw.FPDFPageObj_CountMarks(item)):
+        raw.FPDFPageObjMark_GetName(raw.FPDFPageObj_GetMark(item, i), wide, len(name), n)
+        if name.raw[: n.value] == _LAYER:
+            return True
+    return False
 
 
 @lru_cache(maxsize=1024)
@@ -210,19 +222,6 @@ def _contrast(colour: Colour) -> float:
 def address(item: Any) -> int:
     """Return what tells an object of a page from others, as long as the page is open."""
     return ctypes.cast(item, ctypes.c_void_p).value or 0
-
-
-def _in_layer(item: Any) -> bool:
-    from pypdfium2 import raw
-
-    buffer, n = ctypes.create_string_buffer(8), ctypes.c_ulong()
-    for i in range(raw.FPDFPageObj_CountMarks(item)):
-        mark = raw.FPDFPageObj_GetMark(item, i)
-        wide = ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR))
-        raw.FPDFPageObjMark_GetName(mark, wide, len(buffer), n)
-        if n.value == len(_LAYER) and buffer.raw.startswith(_LAYER):
-            return True
-    return False
 
 
 def _hidden(
@@ -256,9 +255,9 @@ def _without_ink(
     Where a font is not in the file and no other text in it is seen to be drawn, only those in the
     colour of their ground.
     """
-    wide, high = (math.ceil(side) for side in page.get_size())
-    pixels = page.render(scale=1, rev_byteorder=True).to_numpy()[:, :, :3]
-    grounds = {text.address: _ground(page, text.box, pixels, (wide, high)) for text in texts}
+    scale = min(1.0, _LONGEST / max(page.get_size()))
+    pixels = page.render(scale=scale, rev_byteorder=True).to_numpy()[:, :, :3]
+    grounds = {text.address: _ground(page, text.box, pixels) for text in texts}
     drawn = {_font(text.item) for text in texts if grounds[text.address] is None}
     for text in doubtful:
         ground = grounds[text.address]
@@ -270,16 +269,15 @@ def _without_ink(
             yield text.address
 
 
-def _ground(
-    page: "PdfPage", box: Box, pixels: "NDArray[Any]", size: tuple[int, int]
-) -> Colour | None:
+def _ground(page: "PdfPage", box: Box, pixels: "NDArray[Any]") -> Colour | None:
     """Return the colour of a part of a page; None where it is not of one colour."""
     from pypdfium2 import raw
 
     xs, ys = [], []
     x, y = ctypes.c_int(), ctypes.c_int()
+    high, wide = pixels.shape[:2]
     for corner in (box[:2], box[2:]):
-        raw.FPDF_PageToDevice(page, 0, 0, *size, 0, *corner, x, y)
+        raw.FPDF_PageToDevice(page, 0, 0, wide, high, 0, *corner, x, y)
         xs.append(x.value)
         ys.append(y.value)
     part = pixels[max(min(ys), 0) : max(ys) + 1, max(min(xs), 0) : max(xs) + 1].reshape(-1, 3)

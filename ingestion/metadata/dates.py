@@ -104,6 +104,33 @@ _BOX = 300  # characters of a line that may be of a page's box
 _CLOCK = re.compile(r"\d{1,2}[:：]\d\d")
 _LATE = "04"  # a month; numbers of a year are published up to it in the next
 
+# Of English documents.
+_ENGLISH_MONTHS = re.findall("...", "janfebmaraprmayjunjulaugsepoctnovdec")
+_ENGLISH_MONTH = rf"(?P<m>{'|'.join(_ENGLISH_MONTHS)})[a-z]{{0,6}}\.?"
+_ENGLISH_DAY = (
+    rf"(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:day\s+of\s+)?{_ENGLISH_MONTH},?\s+(?P<y>\d{{4}})"
+    rf"|{_ENGLISH_MONTH.replace('<m>', '<m2>')}\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,?"
+    r"\s+(?P<y2>\d{4})"
+    r"|(?P<y3>\d{4})-(?P<m3>\d{2})-(?P<d3>\d{2}))\b"
+)
+# Another document's dates have its name before the verb, its own have This, It or a label.
+_OF_ITSELF = r"\b(?:this|it|these)\b[^.;\n]{0,80}?\b"
+_FORCE = r"(?:into\s+(?:force|effect|operation)|effect(?:ive)?|commences?|commence)\b"
+_ENGLISH = {
+    "written": rf"(?:^|\n)[ \t*_]*(?:done|made|signed|dated|given|adopted|assented)\b"
+    rf"[^.;:\d]{{0,60}}?{_ENGLISH_DAY}",
+    "issued": rf"(?:^|\n)[ \t*_]*(?:date\s+of\s+(?:issue|publication)|issued|published|promulgated)"
+    rf"(?:\s+on)?\s*:?[ \t*_]*{_ENGLISH_DAY}",
+    "effective": rf"(?:{_OF_ITSELF}{_FORCE}[^.;]{{0,60}}?|(?:^|\n)[ \t*_]*(?:(?:date\s+of\s+)?"
+    rf"(?:commencement|entry\s+into\s+force)|(?:effective|commencement)\s+date|effective(?:\s+from)?)"
+    rf"[ \t*_]*:[ \t*_]*){_ENGLISH_DAY}",
+    "expires": rf"(?:{_OF_ITSELF}(?:expires?|cease|lapses?|in\s+force\s+until)\b[^.;]{{0,60}}?"
+    rf"|(?:^|\n)[ \t*_]*(?:date\s+of\s+expiry|expiry\s+date|expires)[ \t*_]*:[ \t*_]*)"
+    rf"{_ENGLISH_DAY}",
+}
+_ENGLISH_DATES = {field: re.compile(pattern, re.IGNORECASE) for field, pattern in _ENGLISH.items()}
+_ENGLISH_GROUPS = (("y", "y2", "y3"), ("d", "d2", "d3"))
+
 
 @dataclass(frozen=True, slots=True)
 class Dates:
@@ -387,3 +414,29 @@ def _months_after(begin: str, months: int) -> str:
     start = date.fromisoformat(begin)
     same = date(year, month, min(start.day, monthrange(year, month)[1]))
     return (same - timedelta(days=same.day == start.day)).isoformat()
+
+
+def english_dates(text: str) -> dict[str, str]:
+    r"""Return the dates, ISO 8601, that an English document says of itself, by field.
+
+    >>> english_dates("Done at Brussels, 3 March 2022.\nIt takes effect on 1 July 2023.")
+    {'written': '2022-03-03', 'effective': '2023-07-01'}
+    >>> english_dates("Directive 2010/31/EU entered into force on 9 July 2010.")
+    {}
+    """
+    found = {}
+    for field, pattern in _ENGLISH_DATES.items():
+        match = pattern.search(text)
+        if match and (day := _english_iso(match)):
+            found[field] = day
+    return found
+
+
+def _english_iso(match: re.Match[str]) -> str:
+    year, day = (next(filter(None, map(match.__getitem__, names))) for names in _ENGLISH_GROUPS)
+    name = match["m"] or match["m2"]
+    month = _ENGLISH_MONTHS.index(name.lower()) + 1 if name else int(match["m3"])
+    try:
+        return date(int(year), month, int(day)).isoformat()
+    except ValueError:
+        return ""

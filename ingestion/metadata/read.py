@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kgrag.ingestion.load.statement import with_stated
 from kgrag.ingestion.load.title import split_title
-from kgrag.ingestion.metadata.dates import DAY, Dates, iso_date, read_dates
+from kgrag.ingestion.metadata.dates import DAY, Dates, english_dates, iso_date, read_dates
 from kgrag.ingestion.metadata.issuers import Issuers, read_issuers
 from kgrag.ingestion.metadata.issuing_organs import split_organs
 from kgrag.ingestion.metadata.lines import HEAD, DocumentLines, narrowed, read_lines
@@ -100,7 +100,7 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
     governed = _governed(document, body, issuers, number, stated, page)
     known = iso_date(stated.get("issued") or page.get("issued", "")) or day
     dates = read_dates(document, known=known, title=body)
-    told = _days(dates, known, stated, page)
+    told = _days(text, dates, known, stated, page)
     suggested = ""
     if not told["written"] and not told["issued"]:
         suggested = suggested_year(body, number, document, effective=told["effective"])
@@ -125,7 +125,7 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
 
 
 def _days(
-    dates: Dates, known: str, stated: Mapping[str, str], page: Mapping[str, str]
+    text: str, dates: Dates, known: str, stated: Mapping[str, str], page: Mapping[str, str]
 ) -> dict[str, str]:
     """Return dates by field: as stated, as extracted, as in the file's properties."""
     told = {
@@ -140,9 +140,15 @@ def _days(
     told |= {
         k: v for k in told if not told[k] and k != "issued" and (v := iso_date(page.get(k, "")))
     }
+    told |= _others(english_dates(text), told)
     # A page's box is kept up where a document's life is made longer or shorter.
     life = {k: iso_date(page.get(k, "")) for k in ("effective", "expires") if k not in stated}
     return told | {k: day for k, day in life.items() if day}
+
+
+def _others(found: Mapping[str, str], told: Mapping[str, str]) -> dict[str, str]:
+    """Return what was found of what is not told."""
+    return {key: value for key, value in found.items() if not told[key]}
 
 
 def document_kind(title: str) -> str:

@@ -13,6 +13,8 @@ from kgrag.text.answer_text import NOT_FOUND, Form, without_marks
 from kgrag.text.table_rows import named_cells
 from kgrag.types import Language
 
+_WIDE = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
+_CHINESE_BREAK = re.compile(rf"(?<=[{_WIDE}])[^\S\n]*+\n\s*+|[^\S\n]*+\n\s*+(?=[{_WIDE}])")
 _LINE_BREAK = re.compile(r"(?<!\s)[^\S\n]*+\n\s*+")
 _LABEL: Mapping[Language, str] = {"zh": "{}：", "en": "{}:"}
 _NEAREST: Mapping[Language, str] = {
@@ -264,7 +266,8 @@ def _told(cited: Citation) -> str:
         written = cited.quote[start:end]
         said = "：\n".join(map(_one_line, written.split("：\n")))
         is_marked = cited.marked == (cited.start + start, cited.start + end)
-        parts += [said.join(MARKED) if is_marked else said, "\n" * written.endswith("\n")]
+        gap = " " * (written[:1] == " " and written.lstrip()[:1].isascii())
+        parts += [gap, said.join(MARKED) if is_marked else said, "\n" * written.endswith("\n")]
     return "".join(parts).strip()
 
 
@@ -273,5 +276,4 @@ def _one_line(text: str) -> str:
 
     Line breaks between Chinese characters are removed, others become spaces.
     """
-    joint = " " if text.isascii() else ""
-    return without_marks(_LINE_BREAK.sub(joint, text.strip()))
+    return without_marks(_LINE_BREAK.sub(" ", _CHINESE_BREAK.sub("", text.strip())))

@@ -159,6 +159,8 @@ def _runs_on(text: str, following: str, lead: str) -> bool:
         return False
     if bare[-1] in _LEAD_IN + "，、,（(":
         return True
+    if following.lstrip()[:1].islower() and bare[-1] not in ".!?;:":
+        return True  # where letters have cases, a sentence begins with a capital
     return not _begins_anew(bare, following) and _was_broken(bare, following.lstrip(), lead)
 
 

@@ -37,7 +37,12 @@ _EXPECTED = re.compile(r"[\t\n\r -~\u3000-\u303f\u4e00-\u9fff\uff00-\uffef‐-�
 MOST_LINE = 64_000_000  # bytes of a record; without a bound /dev/zero fills the memory
 _BROKEN_OFF = re.compile(rb"[\xc0-\xff][\x80-\xbf]{0,2}\Z")  # a character of UTF-8
 _PAIR = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")  # a common Chinese character of GB 18030
-_COMMON = re.compile("[的一是在有和国中为年不了人上大发政工行业务等以及第部会市省，。]")
+# Of official Chinese in simplified and in traditional characters.
+_COMMON = re.compile(
+    "[的一是在有和国中为年不了人上大发政工行业务等以及第部会市省，。國為發業務會這個來時對應關]"
+)
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+_CHINESE = ("gb18030", "big5hkscs")
 _LEAST_COMMON = 3
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1c-\x1f]")
 
@@ -76,7 +81,7 @@ def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
 
     In order: a byte order mark; the declared encoding, if it fits and no other fits better; UTF-16
     if there are zero bytes; UTF-8, also with up to 1 % of damage; UTF-16 without zero bytes; else
-    whichever of GB18030 and UTF-8 loses less.
+    whichever of GB18030 and UTF-8 loses less, or Big5 if that has far more common characters.
 
     Args:
         data: The whole file.
@@ -202,9 +207,10 @@ def _by_declaration(data: bytes, declared: str | None) -> Decoded | None:
     if not text.isascii() and codecs.lookup(encoding).name != "utf-8":
         if _strictly(data, "utf-8") is not None:
             return None
-        chinese = _strictly(data, "gb18030") or ""
-        if _n_common(chinese) > max(_LEAST_COMMON, 2 * _n_common(text)):
-            return Decoded(chinese, "gb18030")
+        for other in _CHINESE:
+            chinese = _strictly(data, other) or ""
+            if _n_common(chinese) > max(_LEAST_COMMON, 2 * _n_common(text)):
+                return Decoded(chinese, other)
     return Decoded(text, encoding)
 
 
@@ -235,8 +241,20 @@ def _by_content(data: bytes) -> Decoded:
     # Chinese in UTF-16 often passes for GB18030, but hardly ever the other way round; Latin
     # letters, two by two, pass for Chinese, but then few bytes are above ASCII.
     wide = _wide(data) if n_high * 4 > len(data) else None
-    gb = _replacing(data, "gb18030")
+    gb = _chinese(data, n_high)
     return wide or min(gb, utf8, key=lambda decoded: decoded.n_replaced)
+
+
+def _chinese(data: bytes, n_high: int) -> Decoded:
+    """Decode as GB 18030, or as Big5 if that gives far more of the common characters."""
+    gb, big5 = (_replacing(data, encoding) for encoding in _CHINESE)
+    if big5.n_replaced > gb.n_replaced and big5.n_replaced * 100 > n_high:
+        return gb
+    # Nearly any bytes of Big5 are characters of GB 18030, too, but few common ones, and some for
+    # private use.
+    n_gb = _n_common(gb.text) - len(_PRIVATE.findall(gb.text))
+    least = max(_LEAST_COMMON if n_gb >= 0 else 0, 2 * n_gb)
+    return big5 if _n_common(big5.text) > least else gb
 
 
 def _wide(data: bytes) -> Decoded | None:
@@ -259,5 +277,6 @@ def _replacing(data: bytes, encoding: str) -> Decoded:
     n_own = 0
     if "\ufffd" in text:
         # A file may hold U+FFFD of its own; only what this decoding lost is counted.
-        n_own = data.count("\ufffd".encode(encoding))
+        own = "\ufffd".encode(encoding, "ignore")
+        n_own = data.count(own) if own else 0
     return Decoded(text, encoding, max(0, text.count("\ufffd") - n_own))

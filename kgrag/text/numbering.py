@@ -20,7 +20,8 @@ _HAN = rf"(?P<n>[{HAN_WHOLE}\d]{{1,5}})"
 _SMALL = rf"(?P<n>[{HAN_SMALL}]{{1,3}})"
 _OWN = rf"(?P<n>[{HAN_SMALL}\d]{{0,3}})(?:[-－—]\d{{1,2}})?"  # 专栏4-3
 _ROMAN = r"(?=[IVX])X{0,2}(?:IX|IV|V?I{0,3})|[Ⅰ-Ⅻ]"
-_LATIN = rf"(?P<n>{_ROMAN}|\d{{1,4}}(?:\.\d{{1,3}}){{0,3}}|One|Two|Three|Four|Five)[A-Z]?\b"
+_DECIMAL = r"(?!(?:19|20)\d\d\b)\d{1,4}(?:\.\d{1,3}){0,3}"  # Regulation 2022 is of a year
+_LATIN = rf"(?P<n>{_ROMAN}|{_DECIMAL}|One|Two|Three|Four|Five)[A-Z]?\b"
 _ENDS = r"(?=[\s：:、．.】\]一-鿿“《]|$)"
 # What follows a mark where the text speaks of the part instead of beginning it.
 _SPOKEN = (

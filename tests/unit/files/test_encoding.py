@@ -37,6 +37,25 @@ def test_decode_when_text_is_whole(encoding, mark, name):
     assert decoded.warnings == []
 
 
+TRADITIONAL = "第二條　本辦法所稱主管機關，在中央為經濟部，在直轄市為直轄市政府。"
+
+
+@pytest.mark.parametrize(
+    ("text", "declared"),
+    [
+        (TRADITIONAL * 20, None),
+        (TRADITIONAL, None),
+        (TRADITIONAL[4:13], None),
+        (TRADITIONAL[4:13], "big5"),
+        (TRADITIONAL, "iso-8859-1"),
+    ],
+)
+def test_decode_when_text_is_in_big5(text, declared):
+    """Its bytes are characters of GB18030, too, but rare ones; GBK in the same characters stays."""
+    assert decode(text.encode("big5"), name="a.txt", declared=declared).text == text
+    assert decode(text.encode("gb18030"), name="a.txt").text == text
+
+
 def test_decode_when_utf_16_has_no_zero_byte():
     """Chinese in UTF-16 without a line break is not taken for GB18030."""
     text = "节约能源条例由省人民政府发展改革部门负责解释"

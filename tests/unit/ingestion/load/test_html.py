@@ -25,6 +25,20 @@ def lines(body: str) -> list[str]:
     return read(page(body)).text.split("\n")
 
 
+def test_read_html_names_what_is_attached_behind_the_article():
+    """Files that are linked there, not those of further pages."""
+    behind = (
+        "<div class='fj'><a href='/a/P020.docx?x=1'>云岭省节能规划</a>"
+        "<a href='/a/%E8%A1%A8.xlsx' title='任务分工表'><img src='x.gif'></a></div>"
+        "<div><a href='/b.html'>更多</a></div>"
+        "<div><p>相关阅读</p><a href='/c.pdf'>年度报告</a></div>"
+    )
+
+    read = lines(f"<div><div class='t'><p>{SENTENCE}</p><p>{SENTENCE * 2}</p></div>{behind}</div>")
+
+    assert read[-2:] == ["附件：云岭省节能规划", "附件：任务分工表"]
+
+
 @pytest.mark.parametrize(
     "hidden",
     [
@@ -153,6 +167,8 @@ BOX = (
     "box",
     [
         BOX,
+        "<ul><li><em>[ 文 号 ]</em>云政发〔2022〕3号</li><li>【施行日期】2022-03-05</li>"
+        "<li>[失效日期]2029-03-04</li></ul>",
         "<table><tr><td>文号</td><td>云政发〔2022〕3号</td><td>施行日期</td><td>2022-03-05</td>"
         "</tr><tr><td>失效日期：</td><td>2029-03-04</td><td>时效性：</td><td></td></tr></table>",
         "<div style='display:none'>发文字号：云政发〔2022〕3号 生效日期：2022.3.5"

@@ -100,3 +100,33 @@ def test_ingest_and_problems_name_what_cannot_be_read(tmp_path, monkeypatch):
     assert "如 ３１⟨U+1001B0⟩７４；请对照原件核对" in done.stderr
     assert kgrag("problems", code=0).stdout.count("文字无法辨认 ") == 2
     assert "illegible " in kgrag("problems", "--english", code=0).stdout
+
+
+CODES = {c: chr(0x21 + n % 94) for n, c in enumerate(dict.fromkeys(PROSE)) if c > "\u3000"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(CODES.get(c, c) for c in PROSE),
+        "".join(chr(0x7280 + ord(c) % 96) for c in "ICS 27.010 GB/T energy performance" * 4),
+    ],
+    ids=["Chinese as codes", "letters as rare characters"],
+)
+def test_pages_of_a_font_with_a_wrong_map_are_named(text):
+    """Marks of ASCII side by side, and rare characters alone, are no text: each page is named."""
+    warnings = illegible(*paged(text, PROSE, text))
+
+    assert Legibility.of(text).is_garbage
+    assert ["pages 1, 3" in warning for warning in warnings] == [True]
+
+
+def test_text_with_rare_characters_and_marks_is_legible():
+    """Names of metals, and addresses, are text."""
+    text = (
+        "从事钇、铽、镝、镱开采的企业应当报送材料（见[附件](https://a.b/c?d=e)），逾期不予受理。"
+        * 3
+    )
+
+    assert not Legibility.of(text).is_garbage
+    assert illegible(*paged(text)) == []

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgrag import KnowledgeBase
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.parsed import (
     join_blocks,
@@ -50,7 +51,7 @@ def test_read_plain_when_the_file_is_binary():
 
 def test_read_markdown_keeps_its_marks():
     """The text is the file as it stands; only the title is plain."""
-    text = "---\nx: 1\n---\n\n# **节能**办法 #\r\n\n正文[链接](http://a)。\n"
+    text = "# **节能**办法 #\r\n\n正文[链接](http://a)。\n"
 
     parsed = read_markdown(text.encode(), name="a.md", stem="a")
 
@@ -64,12 +65,24 @@ def test_a_rule_in_the_text_ends_no_head_that_never_began():
 
 
 def test_the_head_gives_the_title_before_any_heading():
-    """The text stays as it is, so that offsets are the file's."""
-    data = "---\ntitle: 节能办法\ndate: 2022-03-05\n---\n# 总则\n正文".encode()
+    """It is no text of the document: blanks are left of it, and offsets stay."""
+    data = "---\ntitle: 节能办法\ndate: 2022-03-05\ntags:\n  - 甲\n---\n# 总则\n正文".encode()
     for read in (read_markdown, read_plain):
         parsed = read(data, name="a", stem="a")
         assert (parsed.title, parsed.properties["date"]) == ("节能办法", "2022-03-05")
-        assert parsed.text == data.decode()
+        assert parsed.text.split() == ["#", "总则", "正文"]
+        assert len(parsed.text) == len(data.decode())
+
+
+def test_fields_of_a_crawler_are_no_text():
+    """Lines of small keys, two of them known, above the text; a note or a letter's head is text."""
+    head = "source: http://a.gov.cn/b.html\ncrawl_time: 2024-01-02 03:04\ntitle: 节能办法\n"
+    parsed = read_markdown(f"{head}\n第一条 节能。\n".encode(), name="a.md", stem="a")
+    letter = "Subject: Heating\nTo: All owners\nPlease report.\n"
+
+    assert parsed.text.strip() == "第一条 节能。"
+    assert (parsed.title, parsed.properties["source"]) == ("节能办法", "http://a.gov.cn/b.html")
+    assert read_plain(letter.encode(), name="a.txt", stem="a").text == letter
 
 
 def test_guess_title_when_the_text_is_endless():
@@ -160,3 +173,23 @@ def test_comments_of_markdown_are_blanks_and_places_stay():
     assert [read.text[s.start : s.end] for s in read.segments] == [
         "# 节能办法", "第一条 节能。<!-- 没有结束 第二条 合理用能。"
     ]  # fmt: skip
+
+
+def test_read_plain_when_marks_of_gbk_were_read_as_utf_16():
+    """A lone code of Yi is the mark that its bytes are in GBK; a text in Yi stays."""
+    parsed = read_plain("现印发你们\ua3ac请执行\ua3ae".encode(), name="a.txt", stem="a")
+
+    assert parsed.text == "现印发你们，请执行．"
+    assert read_plain("ꆏꌠꊿꉙ".encode(), name="a.txt", stem="a").text == "ꆏꌠꊿꉙ"
+
+
+def test_search_when_words_have_characters_that_are_not_seen(tmp_path):
+    """Zero-width, soft and turning marks part no word, and the citation is a part of the text."""
+    text = "# 云岭省节\u200b能办法\n\n第一条 床\u00ad位\u202e补\u202c贴为每人每月九百元。\n"
+    (tmp_path / "a.md").write_text(text, encoding="utf-8")
+
+    with KnowledgeBase.open(tmp_path / "kb") as base:
+        base.ingest([tmp_path / "a.md"])
+        (hit,) = base.search("床位补贴")
+
+    assert "床位补贴为每人每月九百元" in hit.chunk.text
