@@ -96,12 +96,13 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """A straight line from one point to another."""
+    """A straight line from one point to another, or the grey box between them."""
 
     x: float
     y: float
     to_x: float
     to_y: float
+    is_box: bool = False
 
 
 def write_drawn(
@@ -152,7 +153,10 @@ def ruled(
 def _drawn(marks: Sequence[Words | Stroke]) -> bytes:
     parts = []
     for m in marks:
-        if isinstance(m, Stroke):
+        if isinstance(m, Stroke) and m.is_box:
+            box = (m.x, m.y, m.to_x - m.x, m.to_y - m.y)
+            parts.append(b"q 0.8 g %.1f %.1f %.1f %.1f re f Q" % box)
+        elif isinstance(m, Stroke):
             parts.append(b"%.1f %.1f m %.1f %.1f l S" % (m.x, m.y, m.to_x, m.to_y))
         else:
             at = (m.size, m.x, m.y, _hex(m.text))
