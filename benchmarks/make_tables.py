@@ -38,8 +38,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder, made if absent")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tables", type=int, default=30, help="how many, over all formats")
+    parser.add_argument("--form", choices=("pdf", "docx", "html"), help="documents of it alone")
     args = parser.parse_args()
     documents = make_documents(args.seed, args.tables)
+    documents = [d for d in documents if args.form in (None, d.file.partition("/")[0])]
     write(documents, args.out)
     write_labels(documents, args.out)
     print(f"{len(documents)} documents with {args.tables} tables in {args.out}")
@@ -96,6 +98,7 @@ def labels(document: MadeDocument, pages: Sequence[str] = ()) -> Iterator[dict[s
             "half": document.half,
             "partial": False,
             "drawn": table.kind,
+            "media": document.media,
             "layout": table.layout,
             "rows": [[digest(text) for text in row] for row in table.as_read()],
         }

@@ -67,7 +67,7 @@ class Label:
     """A labelled table."""
 
     file: str
-    about: str
+    about: tuple[str, ...]
     half: str
     optional: bool
     rows: Digests
@@ -101,7 +101,8 @@ def main() -> None:
 def _labels(path: Path) -> Iterator[Label]:
     for line in path.read_text("utf-8").splitlines():
         label = json.loads(line)
-        about = f"{label.get('drawn', label['kind'])} {label.get('layout', '')}".strip()
+        layout, media = label.get("layout", ""), label.get("media", "")
+        about = (f"{layout} {media}", layout, f"{label.get('drawn', label['kind'])} {layout}")
         yield Label(
             label["file"], about, label["half"], label.get("optional", False), label["rows"]
         )
@@ -133,11 +134,12 @@ def _print(
         if label.file in found:
             score = score_table(label.rows, found[label.file])
             sums.setdefault(label.file.partition("/")[0], []).append(score)
-            sums.setdefault(label.about, []).append(score)
+            for about in sorted(set(label.about)):
+                sums.setdefault(about.strip(), []).append(score)
             if each and score.cells < score.n_cells:
-                print(f"  {label.file} {label.about}: {_figures([score])}")
+                print(f"  {label.file} {' '.join(label.about[::-2])}: {_figures([score])}")
     print(f"{system}: tables, cells, rows, cells free, rows free")
-    for name, scores in sums.items():
+    for name, scores in sorted(sums.items()):
         print(f"  {name:24} {len(scores):3}  {_figures(scores)}")
     false = {name: len(found[name]) for name in found if name in without and found[name]}
     n_without = len([name for name in found if name in without])

@@ -101,13 +101,14 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """A straight line from one point to another; `paint` as for `Words`."""
+    """A straight line between two points, or the grey box; `paint` as for `Words`."""
 
     x: float
     y: float
     to_x: float
     to_y: float
     paint: str = ""
+    is_box: bool = False
 
 
 def write_drawn(
@@ -158,7 +159,10 @@ def ruled(
 def _drawn(marks: Sequence[Words | Stroke]) -> bytes:
     parts = []
     for m in marks:
-        if isinstance(m, Stroke):
+        if isinstance(m, Stroke) and m.is_box:
+            drawn = b"0.8 g %.1f %.1f %.1f %.1f re f" % (m.x, m.y, m.to_x - m.x, m.to_y - m.y)
+            drawn = b"q %s Q" % drawn
+        elif isinstance(m, Stroke):
             drawn = b"%.1f %.1f m %.1f %.1f l S" % (m.x, m.y, m.to_x, m.to_y)
         else:
             cos, sin = math.cos(math.radians(m.angle)), math.sin(math.radians(m.angle))

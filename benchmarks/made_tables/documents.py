@@ -3,12 +3,13 @@
 from random import Random
 
 from benchmarks.made_tables import words
-from benchmarks.made_tables.kinds import PLANS, Plan, draw
+from benchmarks.made_tables.kinds import NESTED, PLANS, Plan, draw
 from benchmarks.made_tables.parts import (
     Block,
     Box,
     Contents,
     Letterhead,
+    Lines,
     MadeDocument,
     Signatures,
     TwoColumns,
@@ -42,20 +43,23 @@ def _media(form: str, number: int) -> str:
 def _with_tables(form: str, n_tables: int, random: Random) -> list[MadeDocument]:
     documents: list[MadeDocument] = []
     done = 0
+    every = PLANS if form == "pdf" else (*PLANS, *NESTED)
     while done < n_tables:
-        plans = [PLANS[done % len(PLANS)]]
-        after = PLANS[(done + 1) % len(PLANS)]
+        plans = [every[done % len(every)]]
+        after = every[(done + 1) % len(every)]
         if done + 1 < n_tables and _go_together(plans[0], after) and random.random() < 0.6:
             plans.append(after)
         number = len(documents) + 1
-        blocks: list[Block] = [words.prose(random, random.randint(1, 5))]
+        prose = words.english if plans[0].is_english else words.prose
+        lead = "The details are given below" if plans[0].is_english else "现将有关事项列表如下"
+        blocks: list[Block] = [prose(random, random.randint(1, 5))]
         for place, plan in enumerate(plans, 1):
-            blocks += [f"现将有关事项列表如下（{place}）。", draw(plan, place, random)]
-            blocks += [words.prose(random, random.randint(1, 3))] * (random.random() < 0.9)
+            blocks += [f"{lead}（{place}）。", draw(plan, place, random)]
+            blocks += [prose(random, random.randint(1, 3))] * (random.random() < 0.9)
         documents.append(
             MadeDocument(
                 f"{form}{number:03}",
-                _media(form, done + done // len(PLANS)),
+                _media(form, done + done // len(every)),
                 form == "pdf",
                 ("tune", "test")[number % 2],
                 f"{random.choice(words.PLACES)}绿色低碳发展实施方案",
@@ -68,12 +72,14 @@ def _with_tables(form: str, n_tables: int, random: Random) -> list[MadeDocument]
 
 
 def _go_together(first: Plan, second: Plan) -> bool:
-    return first.landscape == second.landscape and "projects" not in (first.kind, second.kind)
+    kinds = {first.kind, second.kind}
+    alike = first.landscape == second.landscape and first.is_english == second.is_english
+    return alike and not kinds & {"projects", "nested"}
 
 
 def _distractors(form: str, random: Random) -> list[MadeDocument]:
     """Return a document of each kind that has no table; two where there are two producers."""
-    documents = []
+    documents: list[MadeDocument] = []
     for medium in ("docx", "html") if form == "pdf" else (form,):
         for name, block in _no_tables(random).items():
             paragraphs = [words.prose(random, random.randint(2, 6)) for _ in range(4)]
@@ -106,9 +112,20 @@ def _no_tables(random: Random) -> dict[str, Block]:
         "signatures": Signatures((firsts[0], dated), (firsts[1], dated)),
         "contents": Contents(tuple((title, 2 * i + 1) for i, title in enumerate(titles))),
         "columns": TwoColumns(tuple(words.prose(random, 6) for _ in range(6))),
-    }
+        "short-columns": TwoColumns(tuple(words.task(random, 1) for _ in range(24))),
+        "english-columns": TwoColumns(tuple(words.english(random, 5) for _ in range(8))),
+        "attachments": Lines((
+            "附件：", *(f"{i}. {words.project(random)[0]}申报指南" for i in range(1, 9)),
+        )),
+        "people": Lines(tuple(
+            f"{role}：{random.choice(words.NAMES)}  {organ}"
+            for role, organ in zip(_ROLES, random.sample(words.ORGANS, 6), strict=True)
+        )),
+        "names": Lines(tuple("　　".join(random.sample(words.NAMES, 4)) for _ in range(6))),
+    }  # fmt: skip
 
 
+_ROLES = ("组长", "副组长", "成员", "成员", "成员", "联络员")
 _TITLES = (
     "总体要求", "主要目标", "重点任务", "重大工程", "政策支持",
     "保障措施", "组织实施", "监督评估", "附则",

@@ -9,6 +9,7 @@ from benchmarks.made_tables.parts import (
     Cell,
     Contents,
     Letterhead,
+    Lines,
     MadeDocument,
     Signatures,
     Table,
@@ -26,6 +27,8 @@ th, td { padding: 2px 4px; overflow-wrap: break-word; vertical-align: top; font-
 .middle th, .middle td { vertical-align: middle; }
 .ruled th, .ruled td { border: 1px solid #000; }
 .shaded th { background: #cfdcea; } .shaded th, .shaded td { border-bottom: 1px solid #888; }
+.banded th, .headed th { background: #d9e2f3; } .banded .even td { background: #eef2f8; }
+.centred { text-align: center; }
 .three-line { border-top: 2px solid #000; border-bottom: 2px solid #000; }
 .three-line .under { border-bottom: 1px solid #000; }
 .rows-not-repeated thead { display: table-row-group; }
@@ -81,6 +84,8 @@ def _block(block: Block, random: Random) -> str:
                 for title, page in block.entries
             )
             return f'<div class="contents">{"".join(lines)}</div>'
+        case Lines():
+            return _paragraphs(block.lines)
         case TwoColumns():
             return f'<div class="columns">{_paragraphs(block.paragraphs)}</div>'
 
@@ -96,7 +101,8 @@ def _table(table: Table, random: Random) -> str:
     rows: list[str] = ["" for _ in table.rows]
     for i, j, cell in table.placed():
         rows[i] += _cell(table, i, j, cell, in_paragraphs=in_paragraphs)
-    lines = [f"<tr>{row}</tr>" for row in rows]
+    even = ("", ' class="even"')
+    lines = [f"<tr{even[i % 2 == 0]}>{row}</tr>" for i, row in enumerate(rows)]
     head, body = "".join(lines[: table.n_header]), "\n".join(lines[table.n_header :])
     inner = (
         f"<thead>{head}</thead><tbody>{body}</tbody>"
@@ -121,8 +127,11 @@ def _cell(table: Table, row: int, column: int, cell: Cell, *, in_paragraphs: boo
     is_last = row + cell.row_span == table.n_header
     kinds = ["under"] * (is_last or (tag == "th" and cell.col_span > 1))
     kinds += ["right"] * (tag == "td" and column in table.right)
+    kinds += ["centred"] * (column in table.centred or (tag == "th" and bool(table.centred)))
     named = f' class="{" ".join(kinds)}"' if kinds else ""
     text = escape(cell.text) or "&nbsp;"
     if in_paragraphs:
         text = f'<p style="text-indent:0;margin:0">{text}</p>'
+    if cell.inner:
+        text += _table(cell.inner, Random(cell.text))
     return f"<{tag}{spans}{named}>{text}</{tag}>"

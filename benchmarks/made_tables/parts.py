@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell's text and how many rows and columns it covers, from 1."""
+    """A cell's text, how many rows and columns it covers, from 1, and a table within it."""
 
     text: str
     row_span: int = 1
     col_span: int = 1
+    inner: "Table | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +18,14 @@ class Table:
     """A table as it is to be written.
 
     Attributes:
-        kind: `indicators`, `duties`, `projects` or `amounts`.
-        layout: `ruled`, `shaded` (no vertical rules), `three-line` or `borderless`.
+        kind: As of a `Plan`.
+        layout: `ruled`, `shaded` (header filled, rules between rows), `banded` (header and every
+            second row filled, no rules), `headed` (header filled), `three-line` or `borderless`.
         rows: Its cells as HTML has them: what a span from above or from the left covers is absent.
         n_header: How many of the rows are header.
         widths: Of each column, as shares of the width of the text.
         right: Columns whose figures are aligned to the right.
+        centred: Columns that are centred, and their header.
         caption, unit: Lines above, notes: lines below; empty for none.
         repeats_header: Whether each page begins with the header.
         middle: Whether text stands in the middle of a cell's height, else at its top.
@@ -35,6 +38,7 @@ class Table:
     n_header: int
     widths: tuple[float, ...]
     right: frozenset[int] = frozenset()
+    centred: frozenset[int] = frozenset()
     caption: str = ""
     unit: str = ""
     notes: tuple[str, ...] = ()
@@ -114,7 +118,14 @@ class TwoColumns:
     paragraphs: tuple[str, ...]
 
 
-Block = str | Table | Box | Letterhead | Signatures | Contents | TwoColumns
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines that are no paragraphs, such as lists of attachments and of contacts."""
+
+    lines: tuple[str, ...]
+
+
+Block = str | Table | Box | Letterhead | Signatures | Contents | TwoColumns | Lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +152,13 @@ class MadeDocument:
 
     @property
     def tables(self) -> list[Table]:
-        """Return its tables in their order."""
-        return [block for block in self.blocks if isinstance(block, Table)]
+        """Return its tables in their order, those within cells after theirs."""
+        outer = [block for block in self.blocks if isinstance(block, Table)]
+        return [
+            table
+            for block in outer
+            for table in (block, *(c.inner for _, _, c in block.placed() if c.inner))
+        ]
 
     @property
     def file(self) -> str:

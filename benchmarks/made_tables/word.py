@@ -1,5 +1,6 @@
 """Made documents as Word files, by python-docx with real merged cells."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from benchmarks.made_tables.parts import (
     Box,
     Contents,
     Letterhead,
+    Lines,
     MadeDocument,
     Signatures,
     Table,
@@ -70,16 +72,24 @@ def _write(file: Any, block: Block) -> None:
             _border(head._p.get_or_add_pPr(), "w:pBdr", {"bottom": 24})
             _line(file, block.number, WD_ALIGN_PARAGRAPH.RIGHT)
         case Signatures():
-            for left, right in zip(block.left, block.right, strict=True):
-                line = _line(file, f"{left}\t{right}", WD_ALIGN_PARAGRAPH.LEFT)
-                line.paragraph_format.tab_stops.add_tab_stop(Cm(10))
+            lines = zip(block.left, block.right, strict=True)
+            _write_tabbed(file, lines, Cm(10))
         case Contents():
-            for entry, page in block.entries:
-                line = _line(file, f"{entry}\t{page}", WD_ALIGN_PARAGRAPH.LEFT)
-                stops = line.paragraph_format.tab_stops
-                stops.add_tab_stop(Cm(16), WD_TAB_ALIGNMENT.RIGHT, WD_TAB_LEADER.DOTS)
+            dotted = WD_TAB_ALIGNMENT.RIGHT, WD_TAB_LEADER.DOTS
+            _write_tabbed(file, block.entries, Cm(16), *dotted)
         case TwoColumns():
             _write_columns(file, block)
+        case Lines():
+            for text in block.lines:
+                file.add_paragraph(text)
+
+
+def _write_tabbed(
+    file: Any, lines: Iterable[tuple[str, str | int]], place: int, *kind: Any
+) -> None:
+    for left, right in lines:
+        line = _line(file, f"{left}\t{right}", WD_ALIGN_PARAGRAPH.LEFT)
+        line.paragraph_format.tab_stops.add_tab_stop(place, *kind)
 
 
 def _write_box(file: Any, box: Box) -> None:
@@ -109,9 +119,8 @@ def _write_table(file: Any, table: Table) -> None:
     style = "Table Grid" if table.layout == "ruled" else "Normal Table"
     written = file.add_table(len(table.rows), len(table.widths))
     written.style = style if style in [s.name for s in file.styles] else None
-    written.alignment, written.autofit = WD_TABLE_ALIGNMENT.CENTER, False
-    _fill(file, written, table)
-    _draw_lines(written, table)
+    section = file.sections[-1]
+    _fill(written, table, section.page_width - section.left_margin - section.right_margin)
     if table.repeats_header:
         for row in list(written.rows)[: table.n_header]:
             row._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
@@ -119,9 +128,8 @@ def _write_table(file: Any, table: Table) -> None:
         _line(file, note, WD_ALIGN_PARAGRAPH.LEFT)
 
 
-def _fill(file: Any, written: Any, table: Table) -> None:
-    section = file.sections[-1]
-    width = section.page_width - section.left_margin - section.right_margin
+def _fill(written: Any, table: Table, width: int) -> None:
+    written.alignment, written.autofit = WD_TABLE_ALIGNMENT.CENTER, False
     grid = [list(row.cells) for row in written.rows]
     for column, share in zip(written.columns, table.widths, strict=True):
         column.width = Emu(int(width * share))
@@ -137,8 +145,16 @@ def _fill(file: Any, written: Any, table: Table) -> None:
         paragraph.paragraph_format.space_after = Pt(0)
         if i >= table.n_header and j in table.right:
             paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
+        elif j in table.centred or (i < table.n_header and table.centred):
+            paragraph.alignment = WD_ALIGN_PARAGRAPH.CENTER
+        if cell.inner:
+            nested = slot.add_table(len(cell.inner.rows), len(cell.inner.widths))
+            nested.style = written.style
+            _fill(nested, cell.inner, int(width * table.widths[j]))
+            slot.add_paragraph()
         if table.middle:
             slot.vertical_alignment = WD_CELL_VERTICAL_ALIGNMENT.CENTER
+    _draw_lines(written, table)
 
 
 def _draw_lines(written: Any, table: Table) -> None:
@@ -149,14 +165,20 @@ def _draw_lines(written: Any, table: Table) -> None:
         for i, _, cell in table.placed():
             if i + cell.row_span == table.n_header or (i < table.n_header and cell.col_span > 1):
                 _rule_below(written, table, i, cell.row_span)
-    elif table.layout == "shaded":
-        _border(properties, "w:tblBorders", {"bottom": 4, "insideH": 4})
-        for row in list(written.rows)[: table.n_header]:
-            for slot in row._tr.tc_lst:
-                shade = OxmlElement("w:shd")
-                shade.set(qn("w:val"), "clear")
-                shade.set(qn("w:fill"), "CFDCEA")
-                slot.get_or_add_tcPr().append(shade)
+    elif table.layout in ("shaded", "banded", "headed"):
+        if table.layout == "shaded":
+            _border(properties, "w:tblBorders", {"bottom": 4, "insideH": 4})
+        for i, row in enumerate(written.rows):
+            if i < table.n_header or (table.layout == "banded" and i % 2 == 0):
+                for slot in row._tr.tc_lst:
+                    _shade(slot, "CFDCEA" if i < table.n_header else "EEF2F8")
+
+
+def _shade(slot: Any, colour: str) -> None:
+    shade = OxmlElement("w:shd")
+    shade.set(qn("w:val"), "clear")
+    shade.set(qn("w:fill"), colour)
+    slot.get_or_add_tcPr().append(shade)
 
 
 def _rule_below(written: Any, table: Table, row: int, row_span: int) -> None:

@@ -51,6 +51,47 @@ _PROSE = (
     "鼓励高等学校、科研院所和企业联合开展关键技术攻关，形成一批可复制的经验。",
     "对弄虚作假、骗取补贴资金的，依法追回已拨付的资金，三年内不得再次申报。",
 )
+NAMES = ("周明远", "李青", "欧阳静", "王海川", "陈一诺", "赵立", "孙晓岚", "何维")
+FIELDS = (
+    "项目名称", "申报单位", "法定代表人", "统一社会信用代码", "注册地址", "联系电话", "电子邮箱",
+    "所属行业", "建设性质", "建设地点", "总投资（万元）", "申请金额", "起止年限", "开户银行",
+    "银行账号", "主管部门", "单位类型", "职工人数", "负责人", "填报日期", "传真", "邮政编码",
+    "资产总额", "年综合能耗",
+)  # fmt: skip
+REGIONS = (
+    "Northern Uplands", "Ardell Valley", "Port Serrin", "Lake District East", "Corran Bay",
+    "Westmark", "Halden Plain", "Upper Tamsin", "South Harrow Coast", "Brennick", "Ostery",
+    "Greater Vellin", "Mirren Isles", "Dunmore Forest", "Kestrel Point", "Ravensford",
+    "Old Quarry Basin", "Linden Heights", "Sandmere", "Tarn Hollow",
+)  # fmt: skip
+ENGLISH = (
+    "Each operator shall submit a verified report on its emissions by 31 March of every year.",
+    "The competent authority reviews the plan and may ask for further evidence within 30 days.",
+    "Grants cover at most 40 per cent of the eligible cost of retrofitting public buildings.",
+    "Monitoring equipment is to be calibrated by an accredited laboratory.",
+    "Regional offices publish the results of inspections on their websites.",
+    "Where a target is missed, a corrective action plan is due within three months.",
+    "Funds that are not spent by the end of the period return to the treasury.",
+)
+
+
+def clauses(random: Random, n: int) -> list[str]:
+    """Return so many clauses, at most eleven."""
+    return random.sample(_CLAUSES, n)
+
+
+def value(random: Random) -> str:
+    """Return what is filled into a form."""
+    return random.choice((
+        random.choice(PLACES), random.choice(NAMES), organs(random, 1), project(random)[0],
+        f"{random.randint(10, 98000):,}", f"0{random.randint(100, 999)}-{random.randint(2, 8)}00",
+        f"{random.randint(2023, 2027)}年{random.randint(1, 12)}月", "新建", "事业单位",
+    ))  # fmt: skip
+
+
+def english(random: Random, n_sentences: int) -> str:
+    """Return a paragraph in English of so many sentences, at most seven."""
+    return " ".join(random.sample(ENGLISH, n_sentences))
 
 
 def prose(random: Random, n_sentences: int) -> str:

@@ -36,7 +36,6 @@ from kgrag.ingestion.load.word.runs import (
 )
 from kgrag.ingestion.load.word.styles import paragraph_number, read_numbering, read_styles, style_of
 from kgrag.text.messages import message
-from kgrag.text.table_rows import cells_of, is_delimiter, is_row
 from kgrag.text.words import normalize_name
 
 if TYPE_CHECKING:
@@ -360,8 +359,6 @@ def frame_cells(table: "Element") -> "list[Element] | None":
 def word_table_lines(table: "Element", read: "Callable[[Element], Iterable[str]]") -> list[str]:
     """Return a table as lines, see `grid.table_lines`; deleted rows are left out.
 
-    A table within a cell becomes text of the cell: cells separated by blanks, rows by semicolons.
-
     Args:
         table: A `w:tbl` that frames no text.
         read: Returns the lines of a cell; called once for each that is shown, in order.
@@ -381,8 +378,8 @@ def word_table_lines(table: "Element", read: "Callable[[Element], Iterable[str]]
                 rows[i][j] = replace(rows[i][j], row_span=number - i + 1)
             else:
                 held = number, len(cells)
-                text = "\n".join(_cell_lines(slot.element, read))
-                cells.append(Cell(text, 1, slot.width, slot.column))
+                cell = Cell.of_lines(read(slot.element))
+                cells.append(replace(cell, col_span=slot.width, column=slot.column))
             if slot.merge:
                 below[slot.column] = held
         rows.append(cells)
@@ -419,17 +416,6 @@ def _slots(row: "Element") -> Iterator[_Slot]:
         column += width
     if held:
         yield held
-
-
-def _cell_lines(cell: "Element", read: "Callable[[Element], Iterable[str]]") -> Iterator[str]:
-    for i, line in enumerate(read(cell)):
-        if is_delimiter(line):
-            continue
-        if is_row(line):
-            text = " ".join(text for text in cells_of(line) if text)
-            yield f"；{text}" if i else text
-        else:
-            yield line
 
 
 def _number(element: "Element", path: str, *, default: int) -> int:

@@ -5,13 +5,13 @@ Cells are placed as in the table model of the HTML standard, section 4.9.12.
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
 from kgrag.text.numbering import item_end
-from kgrag.text.table_rows import delimiter_line, row_line
+from kgrag.text.table_rows import delimiter_line, is_delimiter, is_row, row_line
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN, ISSUER_ENDS
 
 _MOST_ROWS = 5
@@ -44,12 +44,25 @@ class Cell:
         row_span: Rows that it covers, from 1; cut at the table's end.
         col_span: Columns that it covers, from 1.
         column: Its first column, from 0; None for the next free one of its row.
+        inner: The lines of tables within it, header rows and delimiters included.
     """
 
     text: str
     row_span: int = 1
     col_span: int = 1
     column: int | None = None
+    inner: tuple[str, ...] = ()
+
+    @classmethod
+    def of_lines(cls, lines: Iterable[str]) -> "Cell":
+        """Return a cell of lines, those of tables among them apart.
+
+        >>> Cell.of_lines(["甲", "| 年 | 值 |", "| --- | --- |", "| 2020 | 1 |"]).text
+        '甲'
+        """
+        told = list(lines)
+        inner = tuple(filter(is_row, told)) if any(map(is_delimiter, told)) else ()
+        return cls("\n".join(line for line in told if line not in inner), inner=inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +95,7 @@ def table_lines(rows: Sequence[Sequence[Cell | str]], n_header: int | None = Non
     Labels over all columns above the header (表1 …, 单位：亿元) and below the last row (注：…) are
     lines of their own. Empty rows and columns are left out. Several header rows become one: in
     each column the distinct labels from top to bottom. One column or one row gives plain lines.
+    Tables within cells follow, each below a line of the row that it is in.
 
     Args:
         rows: Cells from the top, each row from the left; a string is a cell without spans. A row
@@ -99,16 +113,31 @@ def numbered_table_lines(
 ) -> list[tuple[int, str]]:
     """Return the lines of `table_lines`, each with the number of the row that it begins with."""
     grid = fill(rows)
+    within = list(_within(rows))
     if not grid.rows:
-        return []
+        return [(0, line) for line in within]
     lines = list(zip(grid.numbers, (row[0] for row in grid.rows), strict=True))
+    inside = [(grid.numbers[-1], line) for line in within]
     if len(grid.rows[0]) == 1:
-        return [line for line in lines if line[1]]
+        return [*(line for line in lines if line[1]), *inside]
     first, last = _frame(grid)
     inner = _inner_lines(
         Grid(grid.rows[first:last], grid.cells[first:last], grid.numbers[first:last]), n_header or 0
     )
-    return [*lines[:first], *inner, *lines[last:]]
+    return [*lines[:first], *inner, *lines[last:], *inside]
+
+
+def _within(rows: Sequence[Sequence[Cell | str]]) -> Iterator[str]:
+    """Yield the tables in cells, each below a line of the labels of the row that it is in."""
+    for row in rows:
+        labels = (_one_line(c if isinstance(c, str) else c.text) for c in row)
+        line = " ".join(text for text in labels if text and len(text) <= LONGEST_LABEL)
+        for cell in row:
+            inner = () if isinstance(cell, str) else cell.inner
+            for i, text in enumerate(inner):
+                if line and any(map(is_delimiter, inner[i + 1 : i + 2])):
+                    yield line
+                yield text
 
 
 def _inner_lines(grid: Grid, n_header: int) -> list[tuple[int, str]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _GROUPS = ("thead", "tbody", "tfoot")
 _PROSE_TAGS = ("p", "div", "li", "br", "section")
 _PAGE_PARTS = ("h1", "h2", "h3", "h4", "h5", "h6", "article", "main")
+_MOST_WITHIN = 3  # tables within tables within tables; deeper, cells are lines
 _FEW_ROWS = 3  # a table of so many rows may only lay out the page
 _PROSE = 400  # characters of a cell that is text rather than data
 _PROSE_BLOCKS = 3
@@ -297,7 +299,10 @@ def _texts_by_cell(element: "HtmlElement") -> list[str]:
 def _cell(cell: "HtmlElement") -> Cell:
     row_span = _span(cell.get("rowspan"))
     # 0 is "as far as the rows go".
-    return Cell("\n".join(_texts_by_cell(cell)), row_span or 65535, _span(cell.get("colspan")) or 1)
+    is_deep = sum(1 for _ in cell.iterancestors("table")) > _MOST_WITHIN
+    lines = (line.text for line in page_lines(cell, by_cell=is_deep))
+    col_span = _span(cell.get("colspan")) or 1
+    return replace(Cell.of_lines(lines), row_span=row_span or 65535, col_span=col_span)
 
 
 def _span(told: str | None) -> int:

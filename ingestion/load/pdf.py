@@ -13,7 +13,7 @@ from kgrag.ingestion.load.context import Scan, page_done, seeing
 from kgrag.ingestion.load.legible import Legibility, ranges
 from kgrag.ingestion.load.ocr import Recognised, read_lines, sure_numbers, why_unread
 from kgrag.ingestion.load.ocr.page_text import Box, Piece
-from kgrag.ingestion.load.page_tables import Item, Line, find_tables
+from kgrag.ingestion.load.page_tables import Item, Line, Table, find_tables
 from kgrag.ingestion.load.page_tables.find import HYPHENS, picture_share, rulings, upright
 from kgrag.ingestion.load.page_tables.shapes import POWERS, is_raised
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
@@ -90,7 +90,13 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         text=text,
         title=find_title(text) or guess_title(text, stem),
         segments=segments,
-        warnings=(*warnings, *[_CUT][: int(is_cut)], *_recognised(better), *_without_text(unread)),
+        warnings=(
+            *warnings,
+            *[_CUT][: int(is_cut)],
+            *_recognised(better),
+            *_without_text(unread),
+            *_doubtful(pages),
+        ),
     )
 
 
@@ -167,6 +173,17 @@ def _recognised(pictures: Mapping[int, Recognised]) -> list[str]:
         return []
     said = message("pages without readable text read as pictures: {pages}", pages=ranges(pictures))
     return [said, *(warning for picture in pictures.values() for warning in picture.warnings)]
+
+
+def _doubtful(pages: Sequence[Sequence[Item]]) -> list[str]:
+    """Return a warning about tables that only the places of words tell."""
+    unsure = [
+        number
+        for number, items in enumerate(pages, 1)
+        if not all(item.is_sure for item in items if isinstance(item, Table))
+    ]
+    said = "tables without rulings, shading or figures, read by the places of words: {pages}"
+    return [message(said, pages=ranges(unsure))] if unsure else []
 
 
 def _without_text(unread: Mapping[int, str]) -> list[str]:
@@ -282,7 +299,7 @@ def _regions(
     page: "PdfPage", text_page: "PdfTextPage", codes: list[int], spans: Sequence[list[int]]
 ) -> list[Region]:
     fragments = [f for span in spans for f in _fragments(text_page, codes, span)]
-    return find_columns(fragments, [(r.start, r.end, r.at) for r in rulings(page) if r.across])
+    return find_columns(fragments, [(r.start, r.end, r.at) for r in rulings(page)[0] if r.across])
 
 
 def _fragments(

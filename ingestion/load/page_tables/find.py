@@ -21,9 +21,14 @@ _THIN = 2.5
 # Strokes of letters and ticks are shorter.
 _SHORTEST = 4.0
 _STRAIGHT = 0.7
+# Shaded boxes taller than this, in points, are no rows.
+_TALLEST = 250.0
+_WHITE = 253
+_DESCENT = 0.12  # the share of a Chinese character that is below its line
 _MOST_OBJECTS = 20_000
 _MOST_NESTED = 4
 _AS_IT_IS = (1, 0, 0, 1, 0, 0)
+_WIDE_BLANK = 0x3000
 HYPHENS = {0x02, 0xFFFE}  # PDFium's marks for one at a line's end
 
 
@@ -34,10 +39,15 @@ def characters(text_page: "PdfTextPage", codes: list[int]) -> list[Char]:
         text_page: Of PDFium.
         codes: Its characters, as UTF-16 or code points.
     """
-    found = []
+    found: list[Char] = []
     for index, code in enumerate(codes):
         if code <= 0x20 and code not in HYPHENS:
             continue
+        if code == _WIDE_BLANK and found:  # set by the writer: no gap between cells
+            _, bottom, right, _ = text_page.get_charbox(index, loose=True)
+            last = found[-1]
+            if abs(bottom - last.bottom) < 0.5 * last.size and right > last.right:
+                found[-1] = last._replace(right=right)
         if 0xDC00 <= code < 0xE000 or chr(code).isspace():
             continue  # the second half of a pair is taken with the first
         text = chr(code)
@@ -48,8 +58,27 @@ def characters(text_page: "PdfTextPage", codes: list[int]) -> list[Char]:
             if not 0xDC00 <= low < 0xE000:
                 continue
             text = chr(0x10000 + ((code - 0xD800) << 10) + low - 0xDC00)
-        found.append(Char(index, text, *text_page.get_charbox(index, loose=True)))
+        found.append(Char(index, text, *_box(text_page, index, ord(text))))
     return found
+
+
+def _box(text_page: "PdfTextPage", index: int, code: int) -> Box:
+    """Return a character's box; by its advance where PDFium gives that of its ink alone."""
+    from pypdfium2 import raw
+
+    box: Box = text_page.get_charbox(index, loose=True)
+    if box != text_page.get_charbox(index):
+        return box
+    x, y, width = ctypes.c_double(), ctypes.c_double(), ctypes.c_float()
+    matrix = raw.FS_MATRIX()
+    font = raw.FPDFTextObj_GetFont(raw.FPDFText_GetTextObject(text_page, index))
+    raw.FPDFText_GetCharOrigin(text_page, index, x, y)
+    raw.FPDFText_GetMatrix(text_page, index, matrix)
+    size = raw.FPDFText_GetFontSize(text_page, index) * abs(matrix.a)
+    if not raw.FPDFFont_GetGlyphWidth(font, code, size, width) or width.value < box[2] - box[0]:
+        return box
+    bottom = y.value - _DESCENT * size
+    return x.value, bottom, x.value + width.value, bottom + size
 
 
 def upright(page: "PdfPage") -> "PdfTextPage":
@@ -86,20 +115,29 @@ def _quarter_turns(text_page: "PdfTextPage") -> int:
     return max(set(turns), key=turns.count) if turns else 0
 
 
-def rulings(page: "PdfPage") -> list[Ruling]:
-    """Return the straight lines of a page: strokes, thin shapes, sides of boxes."""
+def rulings(page: "PdfPage") -> tuple[list[Ruling], list[Box]]:
+    """Return the straight lines of a page and its shaded boxes.
+
+    Lines are strokes, thin shapes, and sides of boxes.
+    """
     from pypdfium2 import raw
 
     found: list[Ruling] = []
+    boxes: list[Box] = []
     for item, kind, matrix in page_objects(page):
         if kind == raw.FPDF_PAGEOBJ_PATH:
-            for figure in _figures(item, matrix):
-                found += _lines(figure)
+            shaded = _is_shaded(item)
+            for figure, is_stroke in _figures(item, matrix):
+                found += _lines(figure, is_drawn=is_stroke)
+                xs, ys = [x for x, _ in figure], [y for _, y in figure]
+                wide, high = max(xs) - min(xs), max(ys) - min(ys)
+                if len(figure) > 3 and min(wide, high) >= _THIN and high < _TALLEST and shaded:
+                    boxes.append((min(xs), min(ys), max(xs), max(ys)))
         elif kind == raw.FPDF_PAGEOBJ_IMAGE:
             box = bounds(item, matrix)
             if box and min(box[2] - box[0], box[3] - box[1]) < _THIN:
-                found += _lines([box[:2], box[2:]])
-    return found
+                found += _lines([box[:2], box[2:]], is_drawn=True)
+    return found, boxes
 
 
 def picture_share(page: "PdfPage") -> float:
@@ -136,8 +174,11 @@ def page_objects(page: "PdfPage") -> Iterator[tuple[Any, int, "PdfMatrix"]]:
     yield from islice(everything, _MOST_OBJECTS)
 
 
-def _figures(path: Any, matrix: "PdfMatrix") -> list[list[Point]]:
-    """Return the straight-sided figures of a drawn path, as points; curves end one."""
+def _figures(path: Any, matrix: "PdfMatrix") -> list[tuple[list[Point], bool]]:
+    """Return the straight-sided figures of a drawn path, as points; curves end one.
+
+    With each comes whether it is stroked.
+    """
     from pypdfium2 import raw
 
     fill, stroke = ctypes.c_int(), ctypes.c_int()
@@ -161,10 +202,20 @@ def _figures(path: Any, matrix: "PdfMatrix") -> list[list[Point]]:
     for figure in figures if not stroke.value else ():  # what is filled is closed
         if len(figure) > 2 and figure[0] != figure[-1]:
             figure.append(figure[0])
-    return [figure for figure in figures if len(figure) > 1]
+    return [(figure, bool(stroke.value)) for figure in figures if len(figure) > 1]
 
 
-def _lines(figure: list[Point]) -> Iterable[Ruling]:
+def _is_shaded(path: Any) -> bool:
+    """Return whether a path's colour is not white."""
+    from pypdfium2 import raw
+
+    colour = [ctypes.c_uint() for _ in range(4)]
+    return bool(raw.FPDFPageObj_GetFillColor(path, *colour)) and any(
+        value.value < _WHITE for value in colour[:3]
+    )
+
+
+def _lines(figure: list[Point], *, is_drawn: bool) -> Iterable[Ruling]:
     """Yield a figure's horizontal and vertical sides; of a thin box its middle."""
     xs, ys = [x for x, _ in figure], [y for _, y in figure]
     wide, high = max(xs) - min(xs), max(ys) - min(ys)
@@ -175,9 +226,9 @@ def _lines(figure: list[Point]) -> Iterable[Ruling]:
     else:
         for (ax, ay), (bx, by) in pairwise(figure):
             if abs(ay - by) < _STRAIGHT and abs(ax - bx) >= _SHORTEST:
-                yield Ruling(True, (ay + by) / 2, min(ax, bx), max(ax, bx))
+                yield Ruling(True, (ay + by) / 2, min(ax, bx), max(ax, bx), is_drawn)
             elif abs(ax - bx) < _STRAIGHT and abs(ay - by) >= _SHORTEST:
-                yield Ruling(False, (ax + bx) / 2, min(ay, by), max(ay, by))
+                yield Ruling(False, (ax + bx) / 2, min(ay, by), max(ay, by), is_drawn)
 
 
 def bounds(item: Any, matrix: "PdfMatrix") -> Box | None:
@@ -210,7 +261,7 @@ def find_tables(
         codes: Its characters, as UTF-16 or code points.
         in_columns: Whether some of its lines are beside each other or have wide gaps.
     """
-    drawn = rulings(page)
+    drawn, boxes = rulings(page)
     n_flat = sum(r.across for r in drawn)
     crossed = n_flat > 1 and len(drawn) - n_flat > 0
     in_columns = in_columns or any(len(run) > 2 for run in level_runs(drawn))
@@ -220,5 +271,7 @@ def find_tables(
     found = ruled_tables(chars, drawn) if crossed else []
     if in_columns:
         taken = frozenset(i for table in found for i in table.members)
-        found += aligned_tables([c for c in chars if c.position not in taken], drawn)
+        rules = [ruling for ruling in drawn if ruling.drawn]
+        left = [c for c in chars if c.position not in taken]
+        found += aligned_tables(left, rules, boxes)
     return found

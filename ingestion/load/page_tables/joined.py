@@ -76,11 +76,12 @@ class Whole:
         """Append the first table of the next page, or return False if it is another one.
 
         It has the same columns, or some of them merged; as many, where the edges of one are not
-        known. A repeated header is dropped, a row cut in two is joined, and a label merged over the
-        page break stands for the rows below it, too.
+        known or its header is repeated. A repeated header is dropped, a row cut in two is joined,
+        and a label merged over the page break stands for the rows below it, too.
         """
         edges, ruled = _from_left(table.edges), table.ruled
-        if None in (self.ruled, ruled) and len(edges) == len(self.edges):
+        is_alike = None in (self.ruled, ruled) or _bare(table.rows[0]) == _bare(self.rows[0])
+        if is_alike and len(edges) == len(self.edges):
             edges, ruled = self.edges, self.ruled
         near = _SAME_EDGE if self.ruled and ruled else _SAME_GAP
         if self.ruled != ruled or not self._fit(edges, near):
@@ -93,17 +94,24 @@ class Whole:
         rows, cells = rows[n_repeated:], cells[n_repeated:]
         if not rows:
             return True
-        if self._is_cut(rows, cells):
-            pairs = zip(self.rows[-1], rows[0], strict=True)
-            self.rows[-1] = tuple("\n".join(filter(None, pair)) for pair in pairs)
+        is_cut = self._is_cut(rows, cells)
+        rows, cells = self._labelled(rows, cells)
+        if is_cut:
+            self._complete(rows[0], cells[0])
             rows, cells = rows[1:], cells[1:]
-        else:
-            rows, cells = self._labelled(rows, cells)
         self.rows += rows
         self.cells += cells
         self.pages += [page] * len(rows)
         self.last_full = tuple(table.last_full[i] for i in places)
         return True
+
+    def _complete(self, row: Cells, line: Numbers) -> None:
+        """Add the rest of the last row that is on the next page; a merged label is there twice."""
+        parts = zip(self.rows[-1], row, self.cells[-1], line, strict=True)
+        self.rows[-1] = tuple(
+            above if cell == other else "\n".join(filter(None, (above, below)))
+            for above, below, cell, other in parts
+        )
 
     def _fit(self, edges: Sequence[float], near: float) -> bool:
         """Return whether one part has the other's columns; give the rows those of both."""
@@ -136,14 +144,13 @@ class Whole:
         above, below = self.rows[-1], rows[0]
         tall = len(rows) > 1 and cells[0][0] == cells[1][0]
         key = 1 if tall and not below[0] else 0
-        said = [i for i, text in enumerate(below) if text]
+        said = [*filter(below.__getitem__, range(len(below)))]
         if below[key] or not above[key] or not said:
             return False
-        if any(not above[i] or is_figure(below[i]) for i in said):
+        opened = set(filter(self._is_open, said))
+        if not all(above[i] for i in said) or any(is_figure(below[i]) for i in {*said} - opened):
             return False
-        return any(map(self._is_open, said)) or (
-            len(self.rows) > 2 and all(row[key] for row in self.rows)
-        )
+        return bool(opened) or (len(self.rows) > 2 and "" not in [row[key] for row in self.rows])
 
     def _is_open(self, column: int) -> bool:
         """Return whether the last row's text fills its cell without ending a sentence."""

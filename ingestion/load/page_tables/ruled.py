@@ -96,7 +96,8 @@ def _merged(line: Iterable[Ruling]) -> list[Ruling]:
     for ruling in sorted(line, key=lambda r: r.start):
         last = out[-1] if out else None
         if last and ruling.start <= last.end + _NEAR:
-            out[-1] = Ruling(last.across, last.at, last.start, max(last.end, ruling.end))
+            end = max(last.end, ruling.end)
+            out[-1] = Ruling(last.across, last.at, last.start, end, last.drawn or ruling.drawn)
         else:
             out.append(ruling)
     return out
@@ -117,7 +118,11 @@ def _crossing(rulings: Sequence[Ruling]) -> list[list[Ruling]]:
     groups: dict[int, list[Ruling]] = {}
     for i, ruling in enumerate([*flat, *upright]):
         groups.setdefault(root_of(parent, i), []).append(ruling)
-    return [group for group in groups.values() if len(group) > 2]
+    return [
+        group
+        for group in groups.values()
+        if len(group) > 2 and any(r.drawn and not r.across for r in group)
+    ]
 
 
 def _grid(group: Sequence[Ruling]) -> Grid | None:
@@ -192,7 +197,7 @@ def ruled_tables(chars: Sequence[Char], rulings: Sequence[Ruling]) -> list[Table
     """Return the tables that rulings make, in no order, without empty rows.
 
     A table has two rows and two columns, three cells with text, and some in every second cell of
-    its first row or column; no line of text runs through the rulings. So frames around text,
+    its first two rows or columns; no line of text runs through the rulings. So frames around text,
     charts, underlines and letterheads are none. A table in a cell of another is text of that cell.
     """
     n_flat = sum(r.across for r in rulings)
@@ -240,7 +245,8 @@ def _table(grid: Grid, chars: Sequence[Char]) -> Table | None:
 
 
 def _labelled(grid: Grid, lines: dict[int, list[TextLine]]) -> bool:
-    sides = (grid.cells[0], [row[0] for row in grid.cells])
+    # The first are empty where a page begins with the rest of a row.
+    sides = [*grid.cells[:2], *list(zip(*grid.cells, strict=True))[:2]]
     return any(2 * sum(cell in lines for cell in side) >= len(side) for side in sides)
 
 

@@ -66,12 +66,14 @@ class Ruling:
         at: Its height on the page or, if it is vertical, its distance from the left.
         start: Its lower or left end.
         end: Its upper or right end.
+        drawn: Whether it is a line of its own, no side of a shaded box.
     """
 
     across: bool
     at: float
     start: float
     end: float
+    drawn: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class Table:
         members: Indices of its characters.
         ruled: Whether there are rulings between its columns; None where only their number is known.
         last_full: By column, whether the last line of the last row's cell is full.
+        is_sure: Whether rulings, shading or columns of figures show that it is a table.
     """
 
     rows: tuple[Cells, ...]
@@ -113,6 +116,7 @@ class Table:
     members: frozenset[int] = frozenset()
     ruled: bool | None = True
     last_full: tuple[bool, ...] = ()
+    is_sure: bool = True
 
     @classmethod
     def unplaced(cls, rows: Sequence[Cells], cells: Sequence[Sequence[int]]) -> "Table":

@@ -161,6 +161,95 @@ def test_read_pdf_when_cells_wrap_in_a_table_that_counts_its_rows():
     ]
 
 
+DUTIES = [
+    [["任务"], ["牵头单位"], ["配合单位"], ["备注"]],
+    [["甲项"], ["省财政厅会", "同税务部门"], [], ["长期"]],
+    [["乙项", "和丙项"], ["省教育厅"], ["省科技厅会", "同商务部门"], []],
+    [["丁项"], ["省水利厅"], ["省司法厅"], ["按季"]],
+    [["戊项"], [], ["省民政厅"], ["按年"]],
+]
+READ = [
+    "| 任务 | 牵头单位 | 配合单位 | 备注 |",
+    "| --- | --- | --- | --- |",
+    "| 甲项 | 省财政厅会同税务部门 |  | 长期 |",
+    "| 乙项和丙项 | 省教育厅 | 省科技厅会同商务部门 |  |",
+    "| 丁项 | 省水利厅 | 省司法厅 | 按季 |",
+    "| 戊项 |  | 省民政厅 | 按年 |",
+]
+
+
+def cell_by_cell(rows: list[list[list[str]]], y: float = 640) -> list[Words | Stroke]:
+    """Return a table as programs write it: all lines of a cell before the next cell."""
+    marks: list[Words | Stroke] = []
+    for row in rows:
+        marks += [
+            Words(80 + 60 * j, y - 14 * i, text)
+            for j, cell in enumerate(row)
+            for i, text in enumerate(cell)
+        ]
+        y -= 14 * max(map(len, row))
+    return marks
+
+
+def test_read_pdf_when_cells_of_words_wrap_without_rulings():
+    """The order of cells tells the rows; that only the places of words do is a warning."""
+    read_one = read([Words(80, 760, PROSE + "。"), *cell_by_cell(DUTIES)])
+
+    assert read_one.text.split("\n")[1:] == READ
+    assert read_one.warnings == (
+        "tables without rulings, shading or figures, read by the places of words: 1",
+    )
+
+
+def test_read_pdf_when_a_row_is_shaded():
+    """Shading behind the header shows that words in columns are a table; white does not."""
+    header = Stroke(78, 637, 310, 652, is_box=True)
+    read_one = read([header, *cell_by_cell(DUTIES[:3])])
+
+    assert read_one.text.split("\n") == READ[:4]
+    assert read_one.warnings == ()
+    assert "|" not in read(cell_by_cell(DUTIES[:3])).text
+
+
+def test_read_pdf_when_a_labelled_row_is_cut_at_a_page_end():
+    """The label over rows of both pages is the cut row's and the next one's."""
+    places = (84, 134, 164, 314)
+
+    def page(rows: list[list[str]], y: float) -> list[Words | Stroke]:
+        marks: list[Words | Stroke] = [Stroke(x, y, x, y - 60) for x in (80, 130, 160, 310, 410)]
+        for i, row in enumerate(rows):
+            heights = zip(places, row, strict=True)
+            marks += [Words(x, y - 20 * i - 15, text) for x, text in heights if text]
+            marks.append(Stroke(80 if row[0] else 130, y - 20 * i, 410, y - 20 * i))
+        return [*marks, Stroke(80, y - 60, 410, y - 60)]
+
+    top = [
+        ["类别", "号", "任务", "单位"],
+        ["生态", "1", "造林", "甲局"],
+        ["", "2", "治理主要河流的水质和沿岸的环", "乙局"],
+    ]
+    rest = [["", "", "境。", ""], ["", "3", "护林", "丙局"], ["民生", "4", "供水", "丁局"]]
+
+    above = Stroke(80, 800, 410, 800)
+    assert lines(page(top, 130), [above, *page(rest, 800)]) == [
+        "| 类别 | 号 | 任务 | 单位 |",
+        "| --- | --- | --- | --- |",
+        "| 生态 | 1 | 造林 | 甲局 |",
+        "| 生态 | 2 | 治理主要河流的水质和沿岸的环境。 | 乙局 |",
+        "| 生态 | 3 | 护林 | 丙局 |",
+        "| 民生 | 4 | 供水 | 丁局 |",
+    ]
+
+
+def test_read_pdf_when_text_runs_in_two_columns():
+    """What is shown one column after the other is running text."""
+    left = [Words(80, 700 - 16 * i, PROSE[i : i + 16]) for i in range(8)]
+    right = [Words(320, 700 - 16 * i, PROSE[i + 3 : i + 19]) for i in range(8)]
+    third = [Words(510, 700 - 16 * i, PROSE[i : i + 6]) for i in range(8)]
+
+    assert "|" not in read([*left, *right, *third]).text
+
+
 @pytest.mark.parametrize(
     "rows",
     [

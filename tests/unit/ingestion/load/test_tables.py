@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree, html
 
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.load import grid
 from kgrag.ingestion.load.docx import frame_cells, word_table_lines
 from kgrag.ingestion.load.grid import LONGEST_LABEL, Cell, fill, table_lines
@@ -44,11 +46,11 @@ def lines(rows: str) -> list[str]:
 
 
 def test_word_table_lines_when_a_cell_holds_a_table():
-    """Its rows become text of the cell."""
+    """It follows the outer one, below a line of the row that it is in, with its own header."""
     inner = ["甲", "| 年 | 值 |", "| --- | --- |", "| 2020 | 1 |"]
     outer = table("".join(row(cell("项"), cell("数")) for _ in range(2)))
 
-    assert word_table_lines(outer, lambda _: inner)[0].startswith("| 甲；年 值；2020 1 |")
+    assert word_table_lines(outer, lambda _: inner)[2:7] == ["| 甲 | 甲 |", "甲 甲", *inner[1:]]
 
 
 def test_frame_cells_of_frames_and_tables():
@@ -162,6 +164,33 @@ def test_layout_of_long_text_and_of_tables():
         "| --- | --- |",
         "| 1 | 2 |",
     ]
+
+
+def test_html_when_a_cell_of_a_table_holds_one():
+    """The inner table follows the outer one, below a line of its row, with its own header."""
+    inner = html_table("年,值", "2025,7")
+    rows = "".join(f"<tr><td>{n}项</td><td>见表{inner}</td></tr>" for n in "甲乙丙丁")
+    found = html_lines(f"<table><tr><th>项</th><th>内容</th></tr>{rows}</table>")
+
+    assert found[:6] == [
+        "| 项 | 内容 |", "| --- | --- |", *(f"| {n}项 | 见表 |" for n in "甲乙丙丁"),
+    ]  # fmt: skip
+    assert found[6:10] == ["甲项 见表", "| 年 | 值 |", "| --- | --- |", "| 2025 | 7 |"]
+    assert len(found) == 6 + 4 * 4
+
+
+def test_an_inner_table_is_found_with_its_header(tmp_path):
+    """Through a knowledge base: a row within a cell is cited, below the columns of its own."""
+    inner = html_table("年度,补助金额", "2031年,777万元")
+    rows = "".join(f"<tr><td>{n}</td><td>设施农业{n}{inner}</td></tr>" for n in "1234")
+    page = f"<title>补助办法</title><h1>补助办法</h1><table>{rows}</table>"
+    (tmp_path / "plan.html").write_text(f"<html><body>{page}</body></html>", "utf-8")
+    with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(64)) as base:
+        assert not base.ingest([tmp_path / "plan.html"]).failed
+        texts = [found.chunk.text for found in base.search("补助金额 777万元")]
+
+    cited = "| 年度 | 补助金额 |\n| --- | --- |\n| 2031年 | 777万元 |"
+    assert any(cited in text for text in texts)
 
 
 def test_tables_nested_deep_are_read():
