@@ -23,7 +23,6 @@ _GARBAGE_ODD = 0.35
 _MOST_RARE, _MOST_MARKS = 0.25, 0.15
 _FEWEST_HAN = 20
 _MARK_PAIR = re.compile(r"([!-/:-@\[-`{-~])(?!\1)(?=[!-/:-@\[-`{-~])")
-_HAN = re.compile("[\u4e00-\u9fff]")
 _RUN = re.compile("[\u4e00-\u9fff]{5,}")  # shorter ones are names and figures of lists and tables
 _FEWEST_IN_RUNS = 100
 # Share of Chinese characters in words of two or more: on the same pages 0.81 and more; with 20 % of
@@ -151,11 +150,10 @@ def _is_strange(text: str) -> bool:
 
     So look fonts whose map has letters as rare characters (犐犆犛), or Chinese as codes (!"#$).
     """
-    counts = Counter(_HAN.findall(text))
-    if counts.total() >= _FEWEST_HAN:
-        n_rare = sum(n for character, n in counts.items() if not _is_common(character))
-        if n_rare > _MOST_RARE * counts.total():
-            return True
+    counts = {c: n for c, n in Counter(text).items() if "\u4e00" <= c <= "\u9fff"}
+    n_rare = sum(n for character, n in counts.items() if not _is_common(character))
+    if n_rare > _MOST_RARE * max(_FEWEST_HAN, sum(counts.values())):
+        return True
     n_shown = sum(map(len, text.split()))
     return n_shown >= _FEWEST and len(_MARK_PAIR.findall(text)) > _MOST_MARKS * n_shown
 

@@ -17,7 +17,7 @@ DOCUMENT_NUMBER = re.compile(r"[^，。《》：:\[\]【】]{2,24}[〔\[（(]\d{
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 # Two bytes of a mark of GBK that were read as one code of UTF-16: U+A3AC for ，. Texts in Yi, which
 # these codes belong to, have them side by side.
-_AS_WIDE = re.compile(r"(?<![\ua000-\ua4cf])[\ua1a1-\ua1fe\ua3a1-\ua3fe](?![\ua000-\ua4cf])")
+_AS_WIDE = re.compile(r"[\ua1a1-\ua1fe\ua3a1-\ua3fe](?<![\ua000-\ua4cf].)(?![\ua000-\ua4cf])")
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 
 

@@ -41,6 +41,7 @@ _PAIR = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")  # a common Chinese character of 
 _COMMON = re.compile(
     "[的一是在有和国中为年不了人上大发政工行业务等以及第部会市省，。國為發業務會這個來時對應關]"
 )
+_HIGH = bytes(range(0x80, 0x100))
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _CHINESE = ("gb18030", "big5hkscs")
 _LEAST_COMMON = 3
@@ -228,14 +229,14 @@ def _n_common(text: str) -> int:
 
 def _by_content(data: bytes) -> Decoded:
     utf8 = _replacing(data, "utf-8")
-    n_zero, n_high = data.count(0), sum(1 for byte in data if byte > 0x7F)
+    n_zero, n_high = data.count(0), len(data) - len(data.translate(None, _HIGH))
     # UTF-16 in Latin letters is valid UTF-8, too, with every other character zero; a stray zero
     # in ASCII text, on the other hand, must not turn its letters into Chinese by pairs.
     if n_zero and (utf8.n_replaced or n_zero * 10 > len(data)):
         wide = _wide(data)
         if wide:
             return wide
-    n_foreign = sum(1 for c in utf8.text if c > "\x7f")
+    n_foreign = len(utf8.text) - len(utf8.text.encode("ascii", "ignore"))
     if utf8.n_replaced * 100 <= n_foreign:
         return utf8
     # Chinese in UTF-16 often passes for GB18030, but hardly ever the other way round; Latin
