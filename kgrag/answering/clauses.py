@@ -1,27 +1,37 @@
 """Answering without a model: the best clauses, whole, with the nearest sentence marked."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from itertools import accumulate
+from math import isclose
+from typing import NamedTuple
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Block, Missing, Quote, Side
+from kgrag.answer.blocks import Block, Missing, Quote, Row, Side
 from kgrag.answer.citation import Citation
 from kgrag.answer.sentences import is_letterhead, joined_spans
-from kgrag.answering.compared_rows import extreme_row
 from kgrag.answering.copies import letters_of
 from kgrag.answering.search_context import ResultsWithDocuments
 from kgrag.embedding.embedder import Embedder
-from kgrag.question.question import asked_kind, question_of, states_kind
+from kgrag.question.question import Question, asked_kind, question_of, states_kind
 from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.coverage import covered
 from kgrag.retrieval.search import Search
 from kgrag.text.headings import HeadingTree
 from kgrag.text.numbering import numbering_at
-from kgrag.text.table_rows import header_before, is_delimiter, is_row, named_cells
-from kgrag.text.words import normalize, normalize_name
-from kgrag.types import Document, Heading
+from kgrag.text.table_rows import (
+    bodies,
+    cells_of,
+    header_before,
+    is_delimiter,
+    is_row,
+    named_cells,
+)
+from kgrag.text.words import normalize, normalize_name, question_language
+from kgrag.types import Chunk, Document, Heading
 
 METHOD = "extractive"
 _LONGEST = 350  # characters of a clause
@@ -34,6 +44,18 @@ _COMPARED = 2  # best clauses of the longest kind, whose sentences are compared;
 _ENCODED = 3  # sentences of these, and of each so many characters: what the mark costs
 _READ = 150
 _LATER = 0.02  # cosine that a sentence of each further clause is behind
+_TABLES = 5  # the first, whose tables are compared
+_FEWEST = 2  # rows with a number
+_LEAST_SAID = 2  # characters of a column's name that the question has
+_NUMBER = re.compile(r"([-−]?\d[\d,，]*(?:\.\d+)?)\s*(\D*)")
+_NOT_NAME = re.compile(r"[（(][^（）()]*[)）]|\d+\s*年?")  # a unit, a year
+_TOTAL = 1e-3  # how far a sum may be off
+_WORDS = {
+    ("zh", "most"): "“{column}”最大的一行（比较了此表的{n}行）",
+    ("zh", "least"): "“{column}”最小的一行（比较了此表的{n}行）",
+    ("en", "most"): "the largest “{column}” ({n} rows of this table were compared)",
+    ("en", "least"): "the smallest “{column}” ({n} rows of this table were compared)",
+}
 _LACKING = 0.7  # of the cosine of one without the kind of thing that is asked for
 
 
@@ -55,7 +77,7 @@ def answer_by_clauses(
         max_chars: Of all clauses together, at least 1.
     """
     query = search.query
-    if row := extreme_row(question_of(query), found):
+    if row := _extreme_row(question_of(query), found):
         clauses = _clauses(found.results, found, max_chars=max_chars)
         return Answer(query.text, (row, *map(Quote, clauses)), METHOD)
     places = {side.label: side.query.places for side in question_of(query).sides}
@@ -293,3 +315,102 @@ def _says_something(sentence: str, cited: Citation) -> bool:
     own = normalize_name(sentence)
     around = map(normalize_name, (cited.title, *cited.heading_path))
     return bool(own) and not any(own in name for name in around) and not is_letterhead(sentence)
+
+
+class _Line(NamedTuple):
+    """A row of a table: its place in the text, and its cells."""
+
+    start: int
+    end: int
+    cells: tuple[str, ...]
+
+
+class _Column(NamedTuple):
+    """A column of figures, and how many characters of its name the question has."""
+
+    said: int
+    name: str
+    figures: Mapping[_Line, float]
+
+
+def _extreme_row(question: Question, found: ResultsWithDocuments) -> Row | None:
+    """Return the row with the largest or smallest figure of the column that a question names.
+
+    Compared are the rows of one table, of the first results; of those, rows with a cell that the
+    question names, if there are any. Figures in a column have one unit, else they are not compared;
+    a first or last row that is the sum of the others is left out.
+
+    Returns:
+        None where the question asks for neither, or no table has such a column.
+    """
+    asked = question.query.text.lower()
+    columns = [
+        (column, hit.chunk)
+        for hit in (found.results[:_TABLES] if question.order else ())
+        for column in _columns(found.documents[hit.chunk.doc_id].text, hit.chunk, asked)
+    ]
+    if not columns:
+        return None
+    (_, name, figures), chunk = max(columns, key=lambda one: one[0].said)
+    choose = min if question.order == "least" else max
+    start, end, _ = choose(figures, key=figures.__getitem__)
+    document, headings = found.documents[chunk.doc_id], found.headings[chunk.doc_id]
+    cited = Citation.of(document, headings, (start, end), chunk.chunk_id)
+    words = _WORDS[question_language(asked), question.order or "most"]
+    lead = words.format(column=name, n=len(figures))
+    return Row(replace(cited, marked=(start, end)), lead=lead)
+
+
+def _columns(text: str, chunk: Chunk, asked: str) -> Iterator[_Column]:
+    """Yield the columns that a question names, of the tables that a chunk is of."""
+    for start, end, header in bodies(text):
+        if header and start < chunk.end and chunk.start < end:
+            yield from _named_columns(cells_of(header), [*_lines(text, start, end)], asked)
+
+
+def _named_columns(names: Sequence[str], lines: list[_Line], asked: str) -> Iterator[_Column]:
+    lines = [line for line in lines if len(line.cells) == len(names)]
+    meant = {line for line in lines if any(_is_named(cell, asked) for cell in line.cells)}
+    for place, name in enumerate(names):
+        said = _said(_NOT_NAME.sub("", name).lower(), asked)
+        figures = _without_sum(_figures(lines, place)) if said >= _LEAST_SAID else {}
+        some = {line: f for line, f in figures.items() if line in meant} or figures
+        if len(some) >= _FEWEST:
+            yield _Column(said, name, some)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[_Line]:
+    for line in text[start:end].splitlines(keepends=True):
+        bare = line.rstrip()
+        if bare:
+            yield _Line(start, start + len(bare), tuple(cells_of(bare)))
+        start += len(line)
+
+
+def _without_sum(figures: dict[_Line, float]) -> dict[_Line, float]:
+    """Return figures without the first or last, if it is the sum of the others."""
+    ends = [*figures][:: max(1, len(figures) - 1)] if len(figures) > _FEWEST else []
+    total = sum(figures.values())
+    sums = [line for line in ends if isclose(2 * figures[line], total, rel_tol=_TOTAL)]
+    return {line: figure for line, figure in figures.items() if line not in sums[:1]}
+
+
+def _is_named(cell: str, asked: str) -> bool:
+    bare = cell.strip().lower()
+    return len(bare) >= _LEAST_SAID and not _NUMBER.fullmatch(bare) and bare in asked
+
+
+def _said(name: str, asked: str) -> int:
+    """Return the length of the longest part of a name that a question has."""
+    return SequenceMatcher(None, name, asked, autojunk=False).find_longest_match().size
+
+
+def _figures(lines: Sequence[_Line], place: int) -> dict[_Line, float]:
+    """Return the figures of a column by row; none where they have several units."""
+    read = {line: _NUMBER.fullmatch(line.cells[place].strip()) for line in lines}
+    found = {line: match for line, match in read.items() if match}
+    one_unit = len({match[2].strip() for match in found.values()}) == 1
+    is_column = 2 * len(found) > sum(bool(line.cells[place].strip()) for line in lines)
+    if not (one_unit and is_column):
+        return {}
+    return {line: float(re.sub("[,，]", "", m[1]).replace("−", "-")) for line, m in found.items()}
