@@ -63,7 +63,7 @@ _DATES = frozenset(("成文日期", "发布日期", "施行日期", "失效日�
 _SURE = frozenset(("索引号", "统一编号", "发文字号", "成文日期", "失效日期", "时效性"))
 _SPACED = "|".join(r"\s*+".join(label) for label in sorted(_NAME_OF, key=lambda label: -len(label)))
 _LABEL = re.compile(
-    rf"(?:^|(?<=[\s\]】;；，|]))[\[【]?\s*+({_SPACED})\s*+(?:[\]】]\s*+[:：]?|[:：])\s*+"
+    rf"(?:^|(?<=[\s\]】;；，|]))(?:[\[【]\s*+)?({_SPACED})\s*+(?:[\]】]\s*+[:：]?|[:：])\s*+"
 )
 _ALONE = re.compile(rf"[\[【]?({_SPACED})\s*+[\]】]?\s*+[:：]?")
 _DATE = re.compile(r"\d{4}\s*[-年./]\s*\d{1,2}(?:\s*[-月./]\s*\d{1,2})?")
@@ -89,7 +89,7 @@ _HIDING = re.compile(
     re.IGNORECASE,
 )
 _AT_RULE = re.compile(r"@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_RULE = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
 _PLAIN_SELECTOR = re.compile(r"\s*[a-z]*([.#])([\w-]+)\s*", re.IGNORECASE)
 # Without these tags a page says the same, and is not nested.
 _SITE = re.compile(r"\s{0,9}[-—–]{1,9}(?=[^-—–]*$)[^-—–]*(?:网|网站|政府|平台|局|厅|委)\s*+$")
@@ -360,7 +360,7 @@ _BETWEEN_DOCUMENTS = re.compile(
     r"(?:上|下)一[篇条]|相关(?!附件)|推荐|扫一扫|分享|主办|承办|版权|网站"
 )
 _FILE = re.compile(
-    r"([^/?#=]+\.(?:docx?|pdf|xlsx?|wps|et|ofd|zip|rar|7z))(?:$|[?#&])", re.IGNORECASE
+    r"(?<![^/?#=])([^/?#=]+\.(?:docx?|pdf|xlsx?|wps|et|ofd|zip|rar|7z))(?:$|[?#&])", re.IGNORECASE
 )
 _LINES_AHEAD = 5
 

@@ -14,7 +14,7 @@ from kgrag.text.table_rows import named_cells
 from kgrag.types import Language
 
 _WIDE = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
-_CHINESE_BREAK = re.compile(rf"(?<=[{_WIDE}])[^\S\n]*+\n\s*+|[^\S\n]*+\n\s*+(?=[{_WIDE}])")
+_CHINESE_BREAK = re.compile(rf"(?<=[{_WIDE}])[^\S\n]*+\n\s*+|(?<!\s)[^\S\n]*+\n\s*+(?=[{_WIDE}])")
 _LINE_BREAK = re.compile(r"(?<!\s)[^\S\n]*+\n\s*+")
 _LABEL: Mapping[Language, str] = {"zh": "{}：", "en": "{}:"}
 _NEAREST: Mapping[Language, str] = {

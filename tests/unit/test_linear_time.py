@@ -109,7 +109,7 @@ REACHED = {
     "a character, an encoding": "carried is_hidden",
     "elements of Word": "is_on property_value",
     "programs and archives": """
-        as_office catalogue open_package open_pictures read_docx read_pdf
+        as_office catalogue members open_package open_pictures read_docx read_pdf
         read_picture_file read_word_list""",
 }
 VALUES = {
