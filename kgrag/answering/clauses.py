@@ -1,7 +1,6 @@
 """Answering without a model: the best clauses, whole, with the nearest sentence marked."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -254,7 +253,6 @@ def _marked(
 ) -> tuple[list[Citation], float]:
     """Return clauses, the sentence of the best ones that is nearest to a question marked.
 
-    Short clauses count as parts of one: as many are compared as so many long ones would hold.
     Compared is the cosine of a sentence behind its document's title, less where it has not what is
     asked for (money, a date); headings are left out. Only those are encoded that share the rarest
     characters with the question.
@@ -263,15 +261,7 @@ def _marked(
         The clauses, that with the mark under the headings of its sentence, and the greatest
         likeness; 0 without a sentence.
     """
-    ends = [*accumulate(len(c.quote) for c in cited)]
-    n_compared = max(n_compared, bisect_right(ends, n_compared * _LONGEST))
-    spans = [
-        (rank, c.start + a, c.start + b)
-        for rank, c in enumerate(cited[:n_compared])
-        for a, b in joined_spans(c.quote)
-        if _says_something(c.quote[a:b], c)
-        and not _is_head(found.documents[c.doc_id].text, c.start + a, c.start + b)
-    ]
+    spans = list(_sentences(cited, found, n_compared))
     if not spans:
         return [*cited], 0.0
     texts = [_in_words(found.documents[cited[rank].doc_id].text, a, b) for rank, a, b in spans]
@@ -291,6 +281,23 @@ def _marked(
     page, cells = document.page_at(start), document.cells_at(start, end)
     best = replace(best, marked=(start, end), heading_path=path, page=page, cells=cells)
     return [*cited[:rank], best, *cited[rank + 1 :]], max(likeness)
+
+
+def _sentences(
+    cited: Sequence[Citation], found: ResultsWithDocuments, n_compared: int
+) -> Iterator[tuple[int, int, int]]:
+    """Yield (rank, start, end) of the sentences that are compared.
+
+    They are of the first clauses; of short tables of as many as long clauses would hold.
+    """
+    ends = [*accumulate(len(c.quote) for c in cited)]
+    for rank, c in enumerate(cited):
+        fits = ends[rank] <= n_compared * _LONGEST and any(map(is_row, c.quote.split("\n")))
+        text = found.documents[c.doc_id].text
+        for a, b in joined_spans(c.quote) if rank < n_compared or fits else ():
+            is_head = _is_head(text, c.start + a, c.start + b)
+            if _says_something(c.quote[a:b], c) and not is_head:
+                yield rank, c.start + a, c.start + b
 
 
 def _is_head(text: str, start: int, end: int) -> bool:
