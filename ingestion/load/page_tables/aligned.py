@@ -246,14 +246,21 @@ def _columns(lines: Sequence[Line]) -> list[Span]:
             else:  # a cell over several columns may well begin where one but the first does
                 n_dissenting += 0.5 if all(places[0] for places in over) else 1.0
         if n_dissenting <= _DISSENTING * len(told) and len(columns) > 1:
-            return _filled_together(columns, told)
+            return _filled_together(columns, lines)
     return []
 
 
 def _filled_together(columns: Sequence[Span], lines: Sequence[Line]) -> list[Span]:
-    """Return columns, those beside each other as one that no line fills both."""
+    """Return columns, those beside each other as one that no line fills both.
+
+    Where cells are in the middle of their row's height, their lines are up to half a line apart.
+    """
     told = [[_covered(piece, columns) for piece in line] for line in lines]
-    filled = [{places[0] for places in line if len(places) == 1} for line in told]
+    own = [{places[0] for places in line if len(places) == 1} for line in told]
+    filled = [
+        here | below if above[0].y - line[0].y < 0.9 * line[0].size else here
+        for (above, here), (line, below) in pairwise(zip(lines, own, strict=True))
+    ] + own
     joined = [columns[0]]
     first = 0
     for i, column in enumerate(columns[1:], 1):
