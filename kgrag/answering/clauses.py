@@ -76,9 +76,9 @@ def answer_by_clauses(
         max_chars: Of all clauses together, at least 1.
     """
     query = search.query
-    if row := _extreme_row(question_of(query), found):
+    if rows := _extreme_rows(question_of(query), found):
         clauses = _clauses(found.results, found, max_chars=max_chars)
-        return Answer(query.text, (row, *map(Quote, clauses)), METHOD)
+        return Answer(query.text, (*rows, *map(Quote, clauses)), METHOD)
     places = {side.label: side.query.places for side in question_of(query).sides}
     sides = _by_side(found.results, places)
     most = max(1, max_chars // len(sides))
@@ -340,15 +340,16 @@ class _Column(NamedTuple):
     figures: Mapping[_Line, float]
 
 
-def _extreme_row(question: Question, found: ResultsWithDocuments) -> Row | None:
-    """Return the row with the largest or smallest figure of the column that a question names.
+def _extreme_rows(question: Question, found: ResultsWithDocuments) -> list[Row]:
+    """Return the rows with the largest or smallest figure of the column that a question names.
 
     Compared are the rows of one table, of the first results; of those, rows with a cell that the
     question names, if there are any. Figures in a column have one unit, else they are not compared;
     a first or last row that is the sum of the others is left out.
 
     Returns:
-        None where the question asks for neither, or no table has such a column.
+        Several where they are equal; none where the question asks for neither, no table has such
+        a column, or that which has it is not about a place that the question names.
     """
     asked = question.query.text.lower()
     columns = [
@@ -357,15 +358,18 @@ def _extreme_row(question: Question, found: ResultsWithDocuments) -> Row | None:
         for column in _columns(found.documents[hit.chunk.doc_id].text, hit.chunk, asked)
     ]
     if not columns:
-        return None
+        return []
     (_, name, figures), chunk = max(columns, key=lambda one: one[0].said)
-    choose = min if question.order == "least" else max
-    start, end, _ = choose(figures, key=figures.__getitem__)
+    extreme = (min if question.order == "least" else max)(figures.values())
     document, headings = found.documents[chunk.doc_id], found.headings[chunk.doc_id]
-    cited = Citation.of(document, headings, (start, end), chunk.chunk_id)
+    cited = [
+        replace(Citation.of(document, headings, span, chunk.chunk_id), marked=span)
+        for span in ((line.start, line.end) for line, f in figures.items() if f == extreme)
+    ]
+    if not _is_about(question.places, cited, found.documents):
+        return []
     words = _WORDS[question_language(asked), question.order or "most"]
-    lead = words.format(column=name, n=len(figures))
-    return Row(replace(cited, marked=(start, end)), lead=lead)
+    return [Row(each, lead=words.format(column=name, n=len(figures))) for each in cited]
 
 
 def _columns(text: str, chunk: Chunk, asked: str) -> Iterator[_Column]:

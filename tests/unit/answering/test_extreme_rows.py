@@ -41,6 +41,21 @@ def test_the_row_stands_first_and_says_how_many_were_compared(kb, question, row,
     assert first(kb, question) == (row, f"“投资（亿元）”{lead}")
 
 
+def test_rows_that_are_equal_stand_together(tmp_path):
+    path = tmp_path / "云岭省补贴表.md"
+    rows = (
+        "| 类别 | 标准（元） |\n| --- | --- |\n| 充电桩 | 300 |\n| 光伏 | 300 |\n| 热泵 | 200 |\n"
+    )
+    path.write_text(f"# 云岭省补贴表\n\n{rows}", "utf-8")
+    with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder()) as base:
+        base.ingest([path])
+        blocks = base.ask("哪一类的标准最高？").blocks
+    assert [b.citation.quote for b in blocks if isinstance(b, Row)] == [
+        "| 充电桩 | 300 |",
+        "| 光伏 | 300 |",
+    ]
+
+
 def test_in_english(tmp_path):
     path = tmp_path / "grants.md"
     path.write_text(f"# Grants of the County\n\nEach is paid once.\n\n{GRANTS}\n", "utf-8")
@@ -55,7 +70,15 @@ def test_in_english(tmp_path):
 
 @pytest.mark.parametrize(
     "question",
-    ["2025年目标最高的指标是哪个？", "哪个项目最好？", "投资是多少？", "哪个项目编制人数最多？"],
+    [
+        *(
+            "2025年目标最高的指标是哪个？",
+            "哪个项目最好？",
+            "投资是多少？",
+            "哪个项目编制人数最多？",
+        ),
+        "四川省哪个项目投资最大？",  # of another place
+    ],
 )
 def test_figures_of_several_units_and_columns_that_are_not_named_are_not_compared(kb, question):
     assert first(kb, question) == ("", "")
