@@ -158,7 +158,7 @@ def _bands(fills: Sequence[Box]) -> list[Box]:
     return [
         (left, row[0][1], right, row[0][3])
         for row in rows.values()
-        for left, right in _union([(box[0], box[2] + 1.0) for box in row])
+        for left, right in union([(box[0], box[2] + 1.0) for box in row])
     ]
 
 
@@ -172,7 +172,7 @@ def _framed(
     for run in level_runs(flat):
         left, right = run[0].start, run[0].end
         shaded = [
-            b for b in bands if abs(b[1] - run[0].at) < 3.0 and _meet((b[0], b[2]), (left, right))
+            b for b in bands if abs(b[1] - run[0].at) < 3.0 and meet((b[0], b[2]), (left, right))
         ]
         heights = [*(band[3] for band in shaded), *(ruling.at for ruling in run)]
         regions: list[list[Line]] = [[]]
@@ -242,7 +242,7 @@ def _columns(lines: Sequence[Line]) -> list[Span]:
         for line in (*told[i:], *told[:i]):
             over = [places for p in line if len(places := _meeting(p, columns)) > 1]
             if not over:
-                columns = _union([*columns, *((piece.left, piece.right) for piece in line)])
+                columns = union([*columns, *((piece.left, piece.right) for piece in line)])
             else:  # a cell over several columns may well begin where one but the first does
                 n_dissenting += 0.5 if all(places[0] for places in over) else 1.0
         if n_dissenting <= _DISSENTING * len(told) and len(columns) > 1:
@@ -272,11 +272,13 @@ def _filled_together(columns: Sequence[Span], lines: Sequence[Line]) -> list[Spa
     return joined
 
 
-def _meet(a: Span, b: Span) -> bool:
+def meet(a: Span, b: Span) -> bool:
+    """Return whether spans have a part in common."""
     return min(a[1], b[1]) > max(a[0], b[0])
 
 
-def _union(spans: Sequence[Span]) -> list[Span]:
+def union(spans: Sequence[Span]) -> list[Span]:
+    """Return spans from the left, those that overlap as one."""
     columns: list[Span] = []
     for left, right in sorted(spans):
         if columns and left < columns[-1][1]:
@@ -287,7 +289,7 @@ def _union(spans: Sequence[Span]) -> list[Span]:
 
 
 def _meeting(piece: TextLine, columns: Sequence[Span]) -> list[int]:
-    return [i for i, column in enumerate(columns) if _meet((piece.left, piece.right), column)]
+    return [i for i, column in enumerate(columns) if meet((piece.left, piece.right), column)]
 
 
 def _covered(piece: TextLine, columns: Sequence[Span]) -> list[int]:
@@ -393,7 +395,7 @@ def _parting(
 ) -> dict[float, Segments | None]:
     """Return the heights between the lines where rulings or edges of shading part rows."""
     top, bottom, left, right = lines[0][0].y, lines[-1][0].y, columns[0][0], columns[-1][1]
-    inside = (m for m in marks if bottom < m.at < top and _meet(m.span, (left, right)))
+    inside = (m for m in marks if bottom < m.at < top and meet(m.span, (left, right)))
     narrow = [m for m in inside if m.span[1] - m.span[0] < 1.5 * (right - left)]
     found: dict[float, Segments | None] = {}
     for at in grouped((mark.at for mark in narrow), 3.0):
@@ -404,11 +406,11 @@ def _parting(
 
 
 def _spans_at(at: float, marks: Sequence[Mark], *, is_rule: bool) -> list[Span]:
-    return _union([m.span for m in marks if abs(m.at - at) < 3.0 and m.is_rule == is_rule])
+    return union([m.span for m in marks if abs(m.at - at) < 3.0 and m.is_rule == is_rule])
 
 
 def _n_covered(spans: Segments, columns: Sequence[Span]) -> int:
-    return sum(any(_meet(span, column) for span in spans) for column in columns)
+    return sum(any(meet(span, column) for span in spans) for column in columns)
 
 
 def _table(lines: Sequence[Line], marks: Sequence[Mark], *, is_framed: bool) -> Table | None:
@@ -505,7 +507,7 @@ def _written(rows: Sequence[_Row], columns: Sequence[Span], *, is_sure: bool) ->
 
     def is_open_below(i: int, j: int) -> bool:
         below = rows[i].below
-        return below is not None and not any(_meet(span, columns[j]) for span in below)
+        return below is not None and not any(meet(span, columns[j]) for span in below)
 
     slots = merged_slots(len(rows), len(columns), lambda i, j: j in over[i], is_open_below)
     texts: dict[int, list[str]] = {}

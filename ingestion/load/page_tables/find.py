@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kgrag.ingestion.load.page_tables.aligned import aligned_tables, level_runs
 from kgrag.ingestion.load.page_tables.ruled import ruled_tables
 from kgrag.ingestion.load.page_tables.shapes import Box, Char, Ruling, Table
+from kgrag.ingestion.load.page_tables.tagged import table_tags, tagged_tables
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfMatrix, PdfPage, PdfTextPage
@@ -265,13 +266,18 @@ def find_tables(
     n_flat = sum(r.across for r in drawn)
     crossed = n_flat > 1 and len(drawn) - n_flat > 0
     in_columns = in_columns or any(len(run) > 2 for run in level_runs(drawn))
-    if not crossed and not in_columns:
+    tags = table_tags(page)
+    if not (crossed or in_columns or tags):
         return []
-    chars = characters(text_page, codes)
-    found = ruled_tables(chars, drawn) if crossed else []
+    left = characters(text_page, codes)
+    found = ruled_tables(left, drawn) if crossed else []
+    found += tagged_tables(tags, text_page, _without(left, found))
     if in_columns:
-        taken = frozenset(i for table in found for i in table.members)
         rules = [ruling for ruling in drawn if ruling.drawn]
-        left = [c for c in chars if c.position not in taken]
-        found += aligned_tables(left, rules, boxes)
+        found += aligned_tables(_without(left, found), rules, boxes)
     return found
+
+
+def _without(chars: list[Char], tables: list[Table]) -> list[Char]:
+    taken = frozenset(i for table in tables for i in table.members)
+    return [c for c in chars if c.position not in taken]
