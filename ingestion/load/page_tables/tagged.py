@@ -45,6 +45,14 @@ class _Cell(NamedTuple):
         """Where its text is, from left to right."""
         return min(line.left for line in self.lines), max(line.right for line in self.lines)
 
+    @property
+    def text(self) -> str:
+        return "\n".join(line.text for line in self.lines)
+
+    @property
+    def positions(self) -> frozenset[int]:
+        return frozenset(char.position for line in self.lines for char in line.chars)
+
     def fills(self, right: float) -> bool:
         """Return whether it is of lines, the last of them full; one line may be of one word."""
         last = self.lines[-1]
@@ -143,25 +151,31 @@ def _table(told: Sequence[list[_Cell]]) -> Table | None:
     placed = list(_placed(rows, edges))
     if len(placed) < sum(map(len, rows)):
         return None
-    empty = len(rows) * n  # the first number of cells without text
-    cells = [list(range(at, at + n)) for at in range(empty, 2 * empty, n)]
-    texts: dict[int, str] = {}
-    for i, j, cell in placed:
-        texts[number := i * n + j] = "\n".join(line.text for line in cell.lines)
-        for line in cells[i : i + cell.high]:
-            line[j : j + cell.wide] = [number] * len(line[j : j + cell.wide])
-    for above, line in pairwise(cells):
-        if min(above[0], line[0]) >= empty:  # of a label on the page before, perhaps
-            line[0] = above[0]
+    cells = _slots(placed, len(rows), n)
+    texts = {i * n + j: cell.text for i, j, cell in placed}
     ends = {j: cell for i, j, cell in placed if i + cell.high >= len(rows)}
     return Table(
         rows=tuple(tuple(texts.get(cell, "") for cell in line) for line in cells),
         cells=tuple(map(tuple, cells)),
         edges=tuple(edges),
-        members=frozenset(c.position for *_, cell in placed for t in cell.lines for c in t.chars),
+        members=frozenset().union(*(cell.positions for *_, cell in placed)),
         ruled=None,
         last_full=tuple(j in ends and ends[j].fills(columns[j][1]) for j in range(n)),
     )
+
+
+def _slots(placed: Sequence[tuple[int, int, _Cell]], n_rows: int, n: int) -> list[list[int]]:
+    """Return the numbers of cells by row and column: each one's first slot's.
+
+    Empty slots below each other at the left are one: of a label on the page before, perhaps.
+    """
+    cells = [list(range(at, at + n)) for at in range(n_rows * n, 2 * n_rows * n, n)]
+    for i, j, cell in placed:
+        for line in cells[i : i + cell.high]:
+            line[j : j + cell.wide] = [i * n + j] * len(line[j : j + cell.wide])
+    for above, line in pairwise(cells):
+        line[0] = above[0] if min(above[0], line[0]) >= n_rows * n else line[0]
+    return cells
 
 
 def _columns(rows: Sequence[list[_Cell]]) -> list[Span]:
