@@ -11,8 +11,9 @@ captions, units and notes, ruled, shaded, with three lines or none. Documents wi
 A third of the tables is in PDF files, a third in Word files, a third in web pages. Word files are
 python-docx's, web pages are written by hand, PDF files are printed by LibreOffice from Word files
 and by chromium from web pages; both must be installed. The same seed gives the same documents.
+`--form xlsx` makes all tables as spreadsheets, by openpyxl.
 
-Written are `pdf/`, `docx/`, `html/`, and `tables.jsonl` and `tables_files.jsonl` as
+Written are `pdf/`, `docx/`, `html/`, `xlsx/`, and `tables.jsonl` and `tables_files.jsonl` as
 `benchmarks/labels/README.md` has them, with `layout` and `drawn` (the kind in full) as well.
 """
 
@@ -29,6 +30,7 @@ from benchmarks.made_tables.documents import make_documents
 from benchmarks.made_tables.html import html_page
 from benchmarks.made_tables.parts import MadeDocument, Table
 from benchmarks.made_tables.printing import print_html, print_word
+from benchmarks.made_tables.sheets import write_sheets
 from benchmarks.made_tables.word import write_word
 
 
@@ -38,9 +40,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder, made if absent")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tables", type=int, default=30, help="how many, over all formats")
-    parser.add_argument("--form", choices=("pdf", "docx", "html"), help="documents of it alone")
+    parser.add_argument(
+        "--form", choices=("pdf", "docx", "html", "xlsx"), help="documents of it alone"
+    )
     args = parser.parse_args()
-    documents = make_documents(args.seed, args.tables)
+    forms = {"xlsx": args.tables} if args.form == "xlsx" else None
+    documents = make_documents(args.seed, args.tables, forms)
     documents = [d for d in documents if args.form in (None, d.file.partition("/")[0])]
     write(documents, args.out)
     write_labels(documents, args.out)
@@ -59,6 +64,8 @@ def write(documents: Sequence[MadeDocument], folder: Path) -> None:
                 written[document.media].append(path)
             if document.media == "docx":
                 write_word(document, path)
+            elif document.media == "xlsx":
+                write_sheets(document, path)
             else:
                 path.write_text(html_page(document, Random(document.name)), "utf-8")
         print_word(written["docx"], folder / "pdf")

@@ -4,8 +4,8 @@
 
 A line a file: `file` and `tables`, each a list of rows of cells; `error` where it could not be
 read. Systems that write Markdown (kgrag's text, markitdown, pymupdf4llm) are read from its rows
-with outer bars; pdfplumber gives its tables itself. Imports of systems are at their place, so
-that each needs its own environment only.
+with outer bars; pdfplumber and img2table give tables themselves. Imports of systems are at
+their place, so that each needs its own environment only.
 """
 
 import html
@@ -88,11 +88,22 @@ def _markitdown(path: Path) -> list[Rows]:
     return markdown_tables(MarkItDown().convert(str(path)).text_content)
 
 
+def _img2table(path: Path) -> list[Rows]:
+    from img2table.document import PDF  # type: ignore[import-not-found,unused-ignore]
+
+    pages = PDF(path).extract_tables(
+        implicit_rows=True, implicit_columns=True, borderless_tables=True
+    )
+    frames = (table.df for found in pages.values() for table in found)
+    return [[[cell or "" for cell in row] for row in frame.values.tolist()] for frame in frames]
+
+
 READERS: dict[str, Callable[[Path], list[Rows]]] = {
     "kgrag": _kgrag,
     "pdfplumber": _pdfplumber,
     "pymupdf4llm": _pymupdf4llm,
     "markitdown": _markitdown,
+    "img2table": _img2table,
 }
 
 if __name__ == "__main__":

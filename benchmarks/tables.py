@@ -5,9 +5,9 @@
 `FOLDER` of files has `pdf/`, `docx/`, `html/`; that of labels `tables.jsonl` and
 `tables_files.jsonl` (`benchmarks/labels/README.md`); by default it is that of the files, as
 `make_tables.py` writes it. `PYTHON` is that of an environment of its own with pdfplumber,
-pymupdf4llm and markitdown, which are no dependencies. The first two read PDF only:
+pymupdf4llm, img2table and markitdown, which are no dependencies. The first three read PDF only:
 
-    pip install pdfplumber pymupdf4llm==1.28.2 'markitdown[docx,pdf]'
+    pip install pdfplumber pymupdf4llm==1.28.2 img2table 'markitdown[docx,pdf,xlsx]'
 
 (The wheel of pymupdf4llm 2.0 is empty.) A system that is not there ends the run; a file that one
 cannot read is named and counts as a file without tables.
@@ -42,7 +42,7 @@ from typing import NamedTuple
 from benchmarks.make_tables import digest
 
 _HERE = Path(__file__).parent
-_PDF_ONLY = ("pdfplumber", "pymupdf4llm")
+_PDF_ONLY = ("pdfplumber", "pymupdf4llm", "img2table")
 _OTHERS = (*_PDF_ONLY, "markitdown")
 _MOST_JOINED = 4
 _IN_PLACE = 100  # text in a facing row counts so many times a cell at its place

@@ -1,5 +1,6 @@
 """Which documents are made for a seed: with tables and prose, and some without any table."""
 
+from collections.abc import Mapping
 from random import Random
 
 from benchmarks.made_tables import words
@@ -18,8 +19,12 @@ from benchmarks.made_tables.parts import (
 _FORMATS = ("pdf", "docx", "html")
 
 
-def make_documents(seed: int, n_tables: int) -> list[MadeDocument]:
+def make_documents(
+    seed: int, n_tables: int, forms: Mapping[str, int] | None = None
+) -> list[MadeDocument]:
     """Return documents with so many tables, a third of them of each format, and distractors.
+
+    With `forms`, as many tables of each as it tells, `xlsx` among them.
 
     Of PDF files every second plan is printed from Word, the others from a web page, and the next
     round of plans the other way about. Halves alternate.
@@ -29,8 +34,8 @@ def make_documents(seed: int, n_tables: int) -> list[MadeDocument]:
     30
     """
     documents = []
-    for number, form in enumerate(_FORMATS):
-        share = n_tables // 3 + (number < n_tables % 3)
+    thirds = {form: n_tables // 3 + (i < n_tables % 3) for i, form in enumerate(_FORMATS)}
+    for form, share in (forms or thirds).items():
         random = Random(f"{seed} {form}")
         documents += [*_with_tables(form, share, random), *_distractors(form, random)]
     return documents
@@ -43,7 +48,7 @@ def _media(form: str, number: int) -> str:
 def _with_tables(form: str, n_tables: int, random: Random) -> list[MadeDocument]:
     documents: list[MadeDocument] = []
     done = 0
-    every = PLANS if form == "pdf" else (*PLANS, *NESTED)
+    every = PLANS if form in ("pdf", "xlsx") else (*PLANS, *NESTED)
     while done < n_tables:
         plans = [every[done % len(every)]]
         after = every[(done + 1) % len(every)]

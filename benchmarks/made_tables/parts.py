@@ -134,7 +134,7 @@ class MadeDocument:
 
     Attributes:
         name: Of the file, without its ending.
-        media: `docx` or `html`, of the file that is written.
+        media: `docx`, `html` or `xlsx`, of the file that is written.
         printed: Whether it is only written to be printed as PDF.
         half: `tune` or `test`.
         title: Its first line.
