@@ -23,6 +23,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -90,24 +91,22 @@ def measured(folder: Path, n_pages: int, seed: int, alone_every: int) -> Iterato
     from rapidocr import RapidOCR
 
     from kgrag.ingestion.load.ocr.engine import _threads, loaded
-    from kgrag.ingestion.load.ocr.lines import page_items
+    from kgrag.ingestion.load.ocr.lines import placed
     from kgrag.ingestion.load.ocr.page import read_page
-    from kgrag.ingestion.load.ocr.page_text import RuledTable
-    from kgrag.ingestion.load.seen import page_text
+    from kgrag.ingestion.load.page_tables import Table
 
     engine = loaded()
     threads = {"EngineConfig.onnxruntime.intra_op_num_threads": _threads()}
     alone = RapidOCR(params={"Global.log_level": "critical", **threads})
 
     def ours(picture: np.ndarray) -> str:
-        page = read_page(picture, engine=engine)
-        words = []
-        for block in page.blocks:
-            if isinstance(block, RuledTable):  # labels of merged cells once, as in the layer
-                words += [piece.text for cell in block.cells for piece in cell.pieces]
+        words: list[str] = []
+        for item, _ in placed(read_page(picture, engine=engine), scale=1.0):
+            if isinstance(item, Table):  # labels of merged cells once, as in the layer
+                cells = zip(chain(*item.cells), chain(*item.rows), strict=True)
+                words += dict(cells).values()
             else:
-                one = type(page)((block,), page.width, page.height)
-                words.append(page_text(page_items(one, scale=1.0)))
+                words.append(item.text)
         return "\n".join(words)
 
     def default(picture: np.ndarray) -> str:

@@ -59,8 +59,7 @@ def engine_version() -> str:
 class Engine:
     """The models, loaded once a process; one page at a time.
 
-    Those in RapidOCR's package, so that nothing is fetched: a detector and a recogniser of PP-OCRv6
-    and a classifier of upside-down lines.
+    Those in RapidOCR's package, so that nothing is fetched: detector and recogniser of PP-OCRv6.
     """
 
     def __init__(self, detect: Any, recognise: Any) -> None:
@@ -94,15 +93,6 @@ class Engine:
     def read(self, pieces: Sequence["Picture"]) -> list[Read]:
         """Return the text of pieces of a page, each one line; "" for one that is too small."""
         return [self._read(piece) for piece in pieces]
-
-    def upside_down(self, pieces: Sequence["Picture"]) -> float:
-        """Return the share of lines of text that are upside down, by the classifier."""
-        labels = [
-            label
-            for piece in pieces
-            for label, _ in self._call(self._recognise, piece, "cls").cls_res
-        ]
-        return sum(label == "180" for label in labels) / len(labels) if labels else 0.0
 
     def _read(self, piece: "Picture") -> Read:
         if min(piece.shape[:2]) < _NARROWEST:

@@ -3,34 +3,22 @@
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kgrag.ingestion.load.grid import areas, grouped, merged_slots
-from kgrag.ingestion.load.ocr.page_text import Box, Quad, RuledCell
+from kgrag.ingestion.load.ocr.page_text import Box, Quad
+from kgrag.ingestion.load.page_tables.shapes import Ruling
 
 if TYPE_CHECKING:
     from kgrag.ingestion.load.ocr.page_text import Picture
 
-MOST_SKEW = 5.0  # degrees
-_LEAST_SKEW = 0.15  # degrees; a line of 160 mm rises by 0.4 mm, a seventh of a character
+_SKEW = 0.15, 5.0  # degrees; by the least a line of 160 mm rises by a seventh of a character
 _LONG = 3  # times as long as high is a line that tells how the page lies
-# An organ's seal is a ring of 38 to 50 mm, a signature stamp a square of about 20 mm, on a page
-# 210 mm wide. The characters of a red letterhead are smaller, and stand in a row.
-_LEAST, _MOST = 0.085, 0.4  # of the page's shorter side
-_LARGE = 0.15  # a seal of this size is none of a line's characters
-_JOINED = 0.012  # strokes of a seal lie closer than this, of the page's shorter side
-_ASPECT = 1.6
+# An organ's seal is a ring of 38 to 50 mm on a page 210 mm wide; characters are smaller.
+_SEAL = 0.15, 0.4  # of the page's shorter side
 _REDDER = 45  # by which red exceeds green and blue, of 255: also where the ink is pale
-_EDGE_SHARE = 0.55  # of a ring's or frame's way round there is ink at least
-# In heights of a line of text. Shorter than the first is a stroke of a character; a rule between
-# two cells of one row is as short as a line is high, but ends at other rules.
-_LEAST_ACROSS, _LEAST_DOWN = 2.2, 0.9
-_SAME = 0.28  # rules that are nearer to each other are one, thick, doubled or broken
-_LEAST_WIDTH, _LEAST_HEIGHT = 5.0, 1.2  # of a table; a character of a title is smaller
-_WHOLE = 0.7  # of the table's width that its upper and lower rule cover, together at least
-_DRAWN = 0.6  # of the way between two crossings a rule covers at least, or there is none
-_MOST_RULES = 400  # either way; a hatched area has more
+_ACROSS, _DOWN = 2.2, 0.9  # heights of a line; what is shorter is a stroke of a character
+_THICK = 0.28  # of that height: a rule is thinner, and ends so near to the next
+_MOST_RULES = 800  # a hatched area has more
 
 
 def skew_of(lines: Sequence[Quad]) -> float:
@@ -45,38 +33,31 @@ def skew_of(lines: Sequence[Quad]) -> float:
             rise = (top - at, right - left) if along > down else (end - right, bottom - at)
             angles.append(math.degrees(math.atan2(*rise)))
     found = statistics.median(angles) if angles else 0.0
-    found = round(min(max(found, -MOST_SKEW), MOST_SKEW), 2)
-    return found if abs(found) >= _LEAST_SKEW else 0.0
+    least, most = _SKEW
+    return round(min(max(found, -most), most), 2) if abs(found) >= least else 0.0
+
+
+def lies_on_its_side(lines: Sequence[Quad]) -> bool:
+    """Return whether most of the longer lines run from top to bottom."""
+    shapes = [(line.box.width, line.box.height) for line in lines]
+    longer = [w > h for w, h in shapes if max(w, h) > _LONG * min(w, h)]
+    return len(longer) >= 2 and sum(longer) * 2 < len(longer)
 
 
 def straightened(picture: "Picture", skew: float) -> "Picture":
     """Return a picture turned clockwise by its skew, of the same size, edges filled with white."""
-    return _turned(picture, skew, fill=255) if skew else picture
-
-
-def lies_on_its_side(lines: list[Quad]) -> bool:
-    """Return whether most of the longer lines run from top to bottom."""
-    boxes = [line.box for line in lines]
-    longer = [
-        box for box in boxes if max(box.width, box.height) > _LONG * min(box.width, box.height)
-    ]
-    n_upright = sum(box.width > box.height for box in longer)
-    return len(longer) >= 2 and n_upright * 2 < len(longer)
-
-
-def _turned(picture: "Picture", angle: float, *, fill: int) -> "Picture":
     import cv2
 
     height, width = picture.shape[:2]
-    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), -angle, 1.0)
+    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), -skew, 1.0)
     turned: Picture = cv2.warpAffine(
-        picture, matrix, (width, height), flags=cv2.INTER_CUBIC, borderValue=(fill,) * 3
+        picture, matrix, (width, height), flags=cv2.INTER_CUBIC, borderValue=(255,) * 3
     )
     return turned
 
 
 def without_seals(colour: "Picture") -> tuple["Picture", list[Box]]:
-    """Return a page in grey, without the ink of red seals, and their boxes.
+    """Return a page in grey, without the ink of round red seals, and their boxes.
 
     Black under a seal stays. Other red text, such as a letterhead's, becomes dark grey.
 
@@ -108,78 +89,34 @@ def _seals(red: "Picture") -> list[Box]:
     import numpy as np
 
     side = min(red.shape)
-    size = max(3, round(_JOINED * side) | 1)
+    least, most = (share * side for share in _SEAL)
+    size = max(3, side // 80 | 1)  # strokes of a seal lie closer than this
     joined = cv2.morphologyEx(red, cv2.MORPH_CLOSE, np.ones((size, size), np.uint8))
-    count, _, stats, _ = cv2.connectedComponentsWithStats(joined)
     found = []
-    boxes = [Box(x, y, x + w, y + h) for x, y, w, h, _ in stats[1:count].tolist()]
-    for box in boxes:
-        left, top, width, height = int(box.left), int(box.top), int(box.width), int(box.height)
+    for left, top, width, height in _pieces(joined)[1]:
         short, long = sorted((width, height))
-        if _LEAST * side <= long <= _MOST * side and long <= _ASPECT * short:
-            part = red[top : top + height, left : left + width]
-            if _has_rim(part) and not (long < _LARGE * side and _in_a_row(box, boxes)):
-                found.append(box)
+        if (
+            least <= long <= most
+            and long < 1.6 * short
+            and _is_ring(red[top : top + height, left : left + width])
+        ):
+            found.append(Box(left, top, left + width, top + height))
     return found
 
 
-def _in_a_row(box: Box, boxes: list[Box]) -> bool:
-    """Return whether at least two others of about its height are beside it, as in a line."""
-    beside = [
-        other
-        for other in boxes
-        if abs(other.middle[1] - box.middle[1]) < 0.3 * box.height
-        and abs(other.height - box.height) < 0.4 * box.height
-    ]
-    return len(beside) > 2
-
-
-def _has_rim(part: "Picture") -> bool:
-    """Return whether there is ink all around the edge: a ring, oval or frame."""
+def _is_ring(part: "Picture") -> bool:
+    """Return whether there is ink on more than half of the way round."""
     import numpy as np
 
-    height, width = part.shape
     ys, xs = np.nonzero(part)
-    x, y = (xs - width / 2) / (width / 2), (ys - height / 2) / (height / 2)
-    oval, frame = np.hypot(x, y), np.maximum(abs(x), abs(y))
-    directions = (np.degrees(np.arctan2(y, x)) // 10).astype(int)
-    return any(
-        len(np.unique(directions[reach > 0.86])) >= _EDGE_SHARE * 36
-        and (reach > 0.86).sum() > 0.1 * len(reach)
-        for reach in (np.where(oval < 1.15, oval, 0.0), frame)
-    )
+    y, x = (2 * at / size - 1 for at, size in zip((ys, xs), part.shape, strict=True))
+    rim = abs(np.hypot(x, y) - 1) < 0.15
+    directions = np.degrees(np.arctan2(y, x)[rim]) // 10
+    return bool(rim.mean() > 0.1 and len(np.unique(directions)) > 18)
 
 
-@dataclass(frozen=True, slots=True)
-class RuledGrid:
-    """The rulings of a table.
-
-    Attributes:
-        box: Around all of them.
-        xs: Of the vertical ones, from the left; at least 3.
-        ys: Of the horizontal ones, from the top; at least 2.
-        cells: Between them, row by row, without text yet.
-    """
-
-    box: Box
-    xs: tuple[float, ...]
-    ys: tuple[float, ...]
-    cells: tuple[RuledCell, ...]
-
-    def cell_box(self, cell: RuledCell) -> Box:
-        """Return the box of a cell."""
-        return Box(
-            self.xs[cell.column],
-            self.ys[cell.row],
-            self.xs[cell.column + cell.col_span],
-            self.ys[cell.row + cell.row_span],
-        )
-
-
-def find_grids(grey: "Picture", size: float) -> tuple[list[RuledGrid], "Picture"]:
-    """Return the ruled tables of a page, and the page without their lines.
-
-    A frame around text, with one column, is no table.
+def find_rulings(grey: "Picture", size: float) -> tuple[list[Ruling], "Picture"]:
+    """Return the rulings of a page in pixels, heights negative, and a mask of them.
 
     Args:
         grey: The page, upright and straight.
@@ -191,111 +128,39 @@ def find_grids(grey: "Picture", size: float) -> tuple[list[RuledGrid], "Picture"
     ink = cv2.adaptiveThreshold(
         grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, 31, 12
     )
-    across, down = _lines(ink, size)
-    reach = max(3, round(_SAME * size) | 1)
-    lines = cv2.dilate(across | down, np.ones((reach, reach), np.uint8))
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(lines)
-    grids = []
-    cleaned = grey.copy()
-    for label in range(1, count):
-        left, top, width, height, _ = stats[label].tolist()
-        if width < _LEAST_WIDTH * size or height < _LEAST_HEIGHT * size:
-            continue
-        part = np.s_[top : top + height, left : left + width]
-        own = (labels[part] == label).astype(np.uint8)
-        grid = _grid(
-            across[part] * own, down[part] * own, Box(left, top, left + width, top + height), size
-        )
-        if grid:
-            grids.append(grid)
-            drawn = cv2.dilate((across[part] | down[part]) * own, np.ones((5, 5), np.uint8))
-            cleaned[part][drawn > 0] = int(np.percentile(grey[part], 90))
-    return grids, cleaned
-
-
-def _lines(ink: "Picture", size: float) -> tuple["Picture", "Picture"]:
-    """Return masks of horizontal and vertical rules, the latter without parts of characters."""
-    import cv2
-    import numpy as np
-
-    long, short = max(20, round(_LEAST_ACROSS * size)), max(10, round(_LEAST_DOWN * size))
-    near = max(3, round(_SAME * size))
-    whole_across = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((1, 5), np.uint8))
-    across = cv2.morphologyEx(whole_across, cv2.MORPH_OPEN, np.ones((1, long), np.uint8))
-    whole_down = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((5, 1), np.uint8))
-    down = cv2.morphologyEx(whole_down, cv2.MORPH_OPEN, np.ones((short, 1), np.uint8))
+    long, short = max(20, round(_ACROSS * size)), max(10, round(_DOWN * size))
+    across, down = _drawn(ink, long), _drawn(ink.T, short).T
+    near = max(3, round(_THICK * size))
     at_rule = cv2.dilate(across, np.ones((2 * near + 1, 2 * near + 1), np.uint8))
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(down)
-    kept = np.zeros(count, np.uint8)
-    for label in range(1, count):
-        left, top, width, height, _ = stats[label].tolist()
-        ends = (at_rule[top, left : left + width], at_rule[top + height - 1, left : left + width])
-        kept[label] = (height >= long * 2 or all(end.any() for end in ends)) and width <= 3 * near
-    return (across > 0).astype(np.uint8), kept[labels]
-
-
-def _places(mask: "Picture", axis: int) -> list[tuple[float, int, int]]:
-    """Return (middle, start, end) of every rule in a mask."""
-    import cv2
-
-    count, _, stats, _ = cv2.connectedComponentsWithStats(mask)
-    return [
-        (stat[axis] + stat[axis + 2] / 2, stat[1 - axis], stat[1 - axis] + stat[3 - axis])
-        for stat in stats[1:count].tolist()
+    rules = [
+        Ruling(True, -top - height / 2, left, left + width)
+        for left, top, width, height in _pieces(across)[1]
     ]
+    labels, places = _pieces(np.ascontiguousarray(down))
+    kept = np.zeros(len(places) + 1, np.uint8)
+    for label, (left, top, width, height) in enumerate(places, 1):
+        # As short as a line is high is a rule between two cells of a row, which ends at others.
+        ends = (at_rule[at, left : left + width].any() for at in (top, top + height - 1))
+        if width <= 3 * near and (height >= 2 * long or all(ends)):
+            kept[label] = 1
+            rules.append(Ruling(False, left + width / 2, -top - height, -top))
+    mask = across | kept[labels]
+    return ([], np.zeros_like(mask)) if len(rules) > _MOST_RULES else (rules, mask)
 
 
-def _grid(across: "Picture", down: "Picture", box: Box, size: float) -> RuledGrid | None:
-    same = max(3.0, 1.6 * _SAME * size)
-    rows, columns = _places(across, 1), _places(down, 0)
-    if not rows or not columns or len(rows) + len(columns) > _MOST_RULES:
-        return None
-    # Tables are often open at the sides: there the rules across end.
-    at, starts, ends = zip(*rows, strict=True)
-    xs = grouped([*(c[0] for c in columns), min(starts), max(ends)], same)
-    ys = grouped(at, same)
-    if len(xs) < 3 or len(ys) < 2:
-        return None
-    whole = _WHOLE * (xs[-1] - xs[0])
-    if sum(_drawn(rows, y, same) >= whole for y in ys) < 2:
-        return None
-    cells = _cells(xs, ys, across, down, round(same))
-    if len({cell.column for cell in cells}) < 2:
-        return None
-    return RuledGrid(
-        Box(box.left + xs[0], box.top + ys[0], box.left + xs[-1], box.top + ys[-1]),
-        tuple(box.left + x for x in xs),
-        tuple(box.top + y for y in ys),
-        cells,
-    )
-
-
-def _drawn(rules: Sequence[tuple[float, int, int]], at: float, near: float) -> int:
-    """Return the length of the rules at a place."""
-    return sum(end - start for middle, start, end in rules if abs(middle - at) <= near)
-
-
-def _cells(
-    xs: Sequence[float], ys: Sequence[float], across: "Picture", down: "Picture", near: int
-) -> tuple[RuledCell, ...]:
+def _drawn(ink: "Picture", least: int) -> "Picture":
+    """Return a mask of the strokes across that are so long."""
+    import cv2
     import numpy as np
 
-    def parted(mask: "Picture", at: float, start: float, end: float) -> bool:
-        """Return whether a rule of a mask, lying so that it runs down, covers the way."""
-        edge = near + 1  # crossings are drawn in any case
-        first, last = int(start) + edge, max(int(end) - edge, int(start) + edge + 1)
-        strip = mask[first:last, max(0, int(at) - near) : int(at) + near + 1]
-        return bool(strip.any(axis=1).mean() >= _DRAWN) if strip.size else True
+    whole = cv2.morphologyEx(np.ascontiguousarray(ink), cv2.MORPH_CLOSE, np.ones((1, 5), np.uint8))
+    found: Picture = cv2.morphologyEx(whole, cv2.MORPH_OPEN, np.ones((1, least), np.uint8))
+    return found // 255
 
-    sideways = np.ascontiguousarray(across.T)
-    slots = merged_slots(
-        len(ys) - 1,
-        len(xs) - 1,
-        lambda i, j: not parted(down, xs[j + 1], ys[i], ys[i + 1]),
-        lambda i, j: not parted(sideways, ys[i + 1], xs[j], xs[j + 1]),
-    )
-    cells = (
-        RuledCell(top, left, bottom - top + 1, right - left + 1)
-        for top, bottom, left, right in areas(slots).values()
-    )
-    return tuple(sorted(cells, key=lambda cell: (cell.row, cell.column)))
+
+def _pieces(mask: "Picture") -> tuple["Picture", list[tuple[int, int, int, int]]]:
+    """Return the connected pieces of a mask, numbered from 1: left, top, width and height."""
+    import cv2
+
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask)
+    return labels, [tuple(stat[:4]) for stat in stats[1:count].tolist()]

@@ -5,7 +5,7 @@ import logging
 import re
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,27 +14,20 @@ from kgrag.errors import ModelError
 from kgrag.files.cache_folder import cache_folder
 from kgrag.files.whole_file import write_whole
 from kgrag.ingestion.load.context import Number
+from kgrag.ingestion.load.grid import areas
 from kgrag.ingestion.load.ocr.engine import Engine, Read, engine_version, loaded
 from kgrag.ingestion.load.ocr.image import (
-    RuledGrid,
-    find_grids,
+    find_rulings,
     lies_on_its_side,
     skew_of,
     straightened,
     without_seals,
 )
-from kgrag.ingestion.load.ocr.lines import as_printed, doubts, in_reading_order, page_items
-from kgrag.ingestion.load.ocr.page_text import (
-    DOUBT,
-    NUMBER_DOUBT,
-    Box,
-    PageText,
-    Piece,
-    Quad,
-    RuledCell,
-    RuledTable,
-)
-from kgrag.ingestion.load.page_tables import Item
+from kgrag.ingestion.load.ocr.lines import as_printed, doubts, placed
+from kgrag.ingestion.load.ocr.page_text import DOUBT, NUMBER_DOUBT, Box, PageText, Piece, Quad
+from kgrag.ingestion.load.page_tables import Item, Table
+from kgrag.ingestion.load.page_tables.ruled import Grid, grids, ruled_tables
+from kgrag.ingestion.load.page_tables.shapes import Char, Ruling
 from kgrag.ingestion.load.reflow import PAGE_NUMBER
 from kgrag.ingestion.load.seen import numbers_in
 
@@ -42,20 +35,20 @@ if TYPE_CHECKING:
     from kgrag.ingestion.load.ocr.page_text import Picture
 
 _log = logging.getLogger(__name__)
-_STEPS = "2"  # raise it when these steps come out differently: kept pages are read again
+_STEPS = "3"  # raise it when these steps come out differently: kept pages are read again
 _NUMBER = re.compile(r"\d+(?:[.,．，]\d+)*[％%]?")
 _UNREADABLE = 0.3  # mean confidence below which marks are no text
 _OVER_SEAL = 0.9  # a piece over a seal must be read so surely, or is the seal's own
-_NO_LINE = Quad((0, 0), (30, 0), (30, 30), (0, 30))  # of a page without text
-_TRIED = 4  # of these are read both ways where a classifier has them upside down
-_LOOKED_AT = 12  # lines, the longest, that tell whether a page stands on its head
+_TRIED = 4  # lines, the longest, that tell whether a page stands on its head
+_SURE = 0.8  # mean confidence of lines that do not
+_POINTS = 12.0  # height of a usual line: rulings as near as in a PDF of such text are one
 
 
 def read_page(picture: "Picture", *, engine: Engine | None = None) -> PageText:
     """Return a page picture's text in reading order.
 
     The page is straightened (up to 5 degrees), turned upright by quarters, red seals are removed,
-    and ruled tables rebuilt. Results are cached by the picture and the models' version.
+    and ruled tables rebuilt as in PDFs. Results are cached by the picture and the models' version.
 
     Args:
         picture: 8 bits a channel: grey, shape (height, width), or red, green and blue, shape
@@ -104,8 +97,9 @@ def read_lines(picture: "Picture", number: int, *, scale: float) -> Recognised:
         scale: Points per pixel.
     """
     page = read_page(picture)
-    items, rows = page_items(page, scale=scale), list(page.rows())
-    return Recognised(items, doubts(page, number) if items else [], sure_numbers(rows))
+    found = placed(page, scale=scale)
+    numbers = sure_numbers([row for _, row in found])
+    return Recognised([item for item, _ in found], doubts(page, number), numbers)
 
 
 def sure_numbers(rows: Sequence[Sequence[Piece]]) -> list[Number]:
@@ -125,53 +119,42 @@ def sure_numbers(rows: Sequence[Sequence[Piece]]) -> list[Number]:
 
 
 def _read(picture: "Picture", engine: Engine) -> PageText:
-    grey, seals = without_seals(picture)
-    quads = engine.lines(grey)
-    if skew := skew_of(quads):
-        grey = straightened(grey, skew)
-        quads = engine.lines(grey)
-    upright, quads, turned = _upright(grey, quads, engine)
-    grids, page = find_grids(upright, statistics.median(q.box.height for q in quads or [_NO_LINE]))
-    if grids:  # beside rules a detector overlooks single digits
+    upright, quads, skew, turned = _upright(picture, engine)
+    page, seals = without_seals(upright)
+    size = statistics.median([quad.box.height for quad in quads] or [30.0])
+    rulings, mask = find_rulings(page, size)
+    unit = size / _POINTS
+    rulings = [replace(r, at=r.at / unit, start=r.start / unit, end=r.end / unit) for r in rulings]
+    cells = _cells(grids(rulings), unit)
+    page = _without_rules(page, mask, cells)
+    if seals or cells:  # beside rules a detector overlooks single digits
         quads = engine.lines(page)
-    if seals and (turned or skew):  # seals are few: looked up again rather than reckoned
-        _, seals = without_seals(_quarters(straightened(picture, skew), turned))
-    pieces = _recognised(page, _split(quads, grids), engine)
-    pieces = [piece for piece in pieces if not _of_a_seal(piece, seals)]
-    tables, rest = _tables(page, grids, pieces, engine)
-    height, width = page.shape
-    blocks = in_reading_order(rest, tables, width=width)
-    return PageText(tuple(blocks), width, height, turned, skew, len(seals))
+    boxes = [part for quad in quads for part in _cut_at_rules(quad.box, cells)]
+    empty = (cell for cell in cells if not any(cell.holds(box.middle) for box in boxes))
+    boxes += filter(None, (_ink(page, cell) for cell in empty))
+    pieces = [p for p in _recognised(page, boxes, engine) if not _of_a_seal(p, seals)]
+    tables = _tables(pieces, rulings, unit)
+    return PageText(tuple(pieces), tuple(tables), turned, skew, len(seals))
 
 
-def _upright(
-    grey: "Picture", quads: list[Quad], engine: Engine
-) -> tuple["Picture", list[Quad], int]:
-    """Return a page turned upright, its lines of text, and the quarter turns."""
-
-    def looked_at(turned: int) -> tuple["Picture", list[Quad], int]:
-        page = _quarters(grey, turned)
-        return page, engine.lines(page), turned
-
-    found = grey, quads, 0
-    if lies_on_its_side(quads):
-        found = looked_at(1)
-    page, quads, turned = found
-    longest = sorted(quads, key=lambda quad: -quad.box.width)[:_LOOKED_AT]
-    pieces = [_cut(page, quad.box) for quad in longest]
-    return looked_at(turned + 2) if _on_its_head(pieces, engine) else found
+def _upright(picture: "Picture", engine: Engine) -> tuple["Picture", list[Quad], float, int]:
+    """Return a page upright and straight, its lines of text, its skew and the quarter turns."""
+    quads = engine.lines(picture)
+    skew, turned = skew_of(quads), int(lies_on_its_side(quads))
+    if skew or turned:
+        picture = _quarters(straightened(picture, skew), turned)
+        quads = engine.lines(picture)
+    longest = sorted(quads, key=lambda quad: -quad.box.width)[:_TRIED]
+    pieces = [_cut(picture, quad.box) for quad in longest]
+    sure = _sure(pieces, engine)
+    if sure < _SURE and _sure([_quarters(piece, 2) for piece in pieces], engine) > sure:
+        picture, turned = _quarters(picture, 2), turned + 2
+        quads = engine.lines(picture)
+    return picture, quads, skew, turned
 
 
-def _on_its_head(pieces: Sequence["Picture"], engine: Engine) -> bool:
-    """Return whether lines are upside down by the classifier, and by reading them both ways."""
-    if engine.upside_down(pieces) <= 0.5:
-        return False
-
-    def sure(pieces: Sequence["Picture"]) -> float:
-        return sum(read.confidence for read in engine.read(pieces))
-
-    few = pieces[:_TRIED]
-    return sure([_quarters(piece, 2) for piece in few]) > sure(few)
+def _sure(pieces: Sequence["Picture"], engine: Engine) -> float:
+    return statistics.mean([read.confidence for read in engine.read(pieces)] or [1.0])
 
 
 def _quarters(picture: "Picture", turned: int) -> "Picture":
@@ -181,23 +164,42 @@ def _quarters(picture: "Picture", turned: int) -> "Picture":
     return np.ascontiguousarray(np.rot90(picture, -turned))
 
 
-def _split(quads: Sequence[Quad], grids: Sequence[RuledGrid]) -> list[Box]:
-    """Return the boxes of lines, cut at rulings."""
-    boxes: list[Box] = []
-    for quad in quads:
-        box = quad.box
-        grid = next((grid for grid in grids if grid.box.holds(box.middle)), None)
-        boxes += _cut_at_rules(box, grid) if grid else [box]
-    return boxes
+def _cells(found: Sequence[Grid], unit: float) -> list[Box]:
+    """Return the cells of grids of two columns or more that are in no other, in pixels."""
+    outer: list[Grid] = []
+    for grid in found:
+        if len(grid.xs) > 2 and not any(other.holds(grid) for other in outer):
+            outer.append(grid)
+    return [
+        Box(g.xs[left] * unit, -g.ys[top] * unit, g.xs[right + 1] * unit, -g.ys[low + 1] * unit)
+        for g in outer
+        for top, low, left, right in areas(g.cells).values()
+    ]
 
 
-def _cut_at_rules(box: Box, grid: RuledGrid) -> Iterator[Box]:
-    _, y = box.middle
-    for cell in grid.cells:
-        place = grid.cell_box(cell)
-        part = Box(max(box.left, place.left), box.top, min(box.right, place.right), box.bottom)
-        if place.top <= y < place.bottom and part.width > 0.25 * box.height:
-            yield part
+def _without_rules(page: "Picture", rules: "Picture", cells: Sequence[Box]) -> "Picture":
+    """Return a page without the rulings of its tables."""
+    import cv2
+    import numpy as np
+
+    page = page.copy()
+    drawn = cv2.dilate(rules, np.ones((5, 5), np.uint8))
+    for cell in (_grown(cell, 4) for cell in cells):
+        part = _cut(page, cell)
+        part[_cut(drawn, cell) > 0] = int(np.percentile(part, 90))
+    return page
+
+
+def _cut_at_rules(box: Box, cells: Sequence[Box]) -> list[Box]:
+    """Return the parts of a line that are in different cells, or all of it."""
+    edge = 0.1 * box.height  # so that the parts do not touch
+    parts = [
+        Box(max(box.left, cell.left + edge), box.top, min(box.right, cell.right - edge), box.bottom)
+        for cell in cells
+        if cell.top <= box.middle[1] < cell.bottom
+    ]
+    parts = [part for part in parts if part.width > 0.25 * box.height]
+    return parts if len(parts) > 1 else [box]
 
 
 def _recognised(page: "Picture", boxes: Sequence[Box], engine: Engine) -> list[Piece]:
@@ -224,52 +226,39 @@ def _of_a_seal(piece: Piece, seals: Sequence[Box]) -> bool:
     return over and piece.confidence < _OVER_SEAL
 
 
-def _tables(
-    page: "Picture", grids: Sequence[RuledGrid], pieces: Sequence[Piece], engine: Engine
-) -> tuple[list[RuledTable], list[Piece]]:
-    """Return tables with their text, and the pieces outside them."""
-    tables: list[RuledTable] = []
-    rest = list(pieces)
-    for grid in grids:
-        inside = [piece for piece in rest if grid.box.holds(piece.box.middle)]
-        cells = tuple(_filled(page, grid, cell, inside, engine) for cell in grid.cells)
-        if sum(bool(cell.pieces) for cell in cells) >= 2:
-            tables.append(RuledTable(grid.box, cells))
-            rest = [piece for piece in rest if piece not in inside]
-    return tables, rest
-
-
-def _filled(
-    page: "Picture", grid: RuledGrid, cell: RuledCell, pieces: Sequence[Piece], engine: Engine
-) -> RuledCell:
-    place = grid.cell_box(cell)
-    own = [piece for piece in pieces if place.holds(piece.box.middle)]
-    if not own:  # a digit by itself is easily overlooked
-        ink = _ink(page, place)
-        own = _recognised(page, [ink], engine) if ink else []
-    rows = in_reading_order(own, (), width=page.shape[1])
-    flat = (piece for row in rows if not isinstance(row, RuledTable) for piece in row)
-    return replace(cell, pieces=tuple(flat))
+def _tables(pieces: Sequence[Piece], rulings: Sequence[Ruling], unit: float) -> list[Table]:
+    """Return the ruled tables of a page; of their edges only the number counts on other pages."""
+    chars = [
+        Char(
+            i,
+            p.text,
+            *(side / unit for side in (p.box.left, -p.box.bottom, p.box.right, -p.box.top)),
+        )
+        for i, p in enumerate(pieces)
+    ]
+    return [
+        replace(table, edges=tuple(edge * unit for edge in table.edges), ruled=None)
+        for table in ruled_tables(chars, rulings)
+    ]
 
 
 def _ink(page: "Picture", place: Box) -> Box | None:
     """Return the box of marks the size of a character inside a cell, if any."""
     import numpy as np
 
-    inner = Box(place.left + 4, place.top + 4, place.right - 4, place.bottom - 4)
-    if min(inner.width, inner.height) < 8:
+    part = _cut(page, _grown(place, -4))
+    if not part.size:
         return None
-    part = _cut(page, inner)
-    paper = int(np.percentile(part, 90))
-    ys, xs = np.nonzero(part < paper - 80)
-    if len(ys) < 12:
+    ys, xs = np.nonzero(part < int(np.percentile(part, 90)) - 80)
+    if len(ys) < 12 or np.ptp(ys) < 8:
         return None
-    left, right, top, bottom = (int(v) for v in (xs.min(), xs.max(), ys.min(), ys.max()))
-    if bottom - top < 8:
-        return None
-    return Box(
-        inner.left + left - 5, inner.top + top - 4, inner.left + right + 6, inner.top + bottom + 5
-    )
+    left, top = place.left + 4, place.top + 4
+    found = Box(left + xs.min(), top + ys.min(), left + xs.max(), top + ys.max())
+    return _grown(Box(*map(float, found)), 5)
+
+
+def _grown(box: Box, by: float) -> Box:
+    return Box(box.left - by, box.top - by, box.right + by, box.bottom + by)
 
 
 def _cut(page: "Picture", box: Box) -> "Picture":

@@ -1,9 +1,10 @@
 """The result of text recognition: pieces of text and tables of a page, with confidences."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from kgrag.ingestion.load.page_tables import Table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,51 +79,22 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class RuledCell:
-    """A cell between rulings: its first row and column from 0, spans, and text in order."""
-
-    row: int
-    column: int
-    row_span: int
-    col_span: int
-    pieces: tuple[Piece, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RuledTable:
-    """A table from its rulings: its place on the page and its cells, row by row."""
-
-    box: Box
-    cells: tuple[RuledCell, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PageText:
     """A recognised page, upright.
 
     Attributes:
-        blocks: Rows of pieces from left to right, and tables, in reading order.
-        width: In pixels.
-        height: In pixels.
+        pieces: In no order.
+        tables: Of them, by their indices; edges in pixels.
         turned: Quarter turns clockwise that put it upright, 0 to 3.
         skew: Degrees by which it was straightened, counter-clockwise positive.
         n_seals: Seals and stamps that were removed.
     """
 
-    blocks: tuple[tuple[Piece, ...] | RuledTable, ...]
-    width: int
-    height: int
+    pieces: tuple[Piece, ...]
+    tables: tuple[Table, ...] = ()
     turned: int = 0
     skew: float = 0.0
     n_seals: int = 0
-
-    def rows(self) -> Iterator[tuple[Piece, ...]]:
-        """Yield every piece of text in reading order, by rows; all of a table as one."""
-        for block in self.blocks:
-            if isinstance(block, RuledTable):
-                yield tuple(piece for cell in block.cells for piece in cell.pieces)
-            else:
-                yield block
 
     def to_json(self) -> str:
         """Return it as JSON."""

@@ -18,8 +18,8 @@ from kgrag.config import Config, EmbeddingConfig, IngestConfig, ModelConfig
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import context, pdf, picture
 from kgrag.ingestion.load.ocr import Recognised, sure_numbers
-from kgrag.ingestion.load.ocr.lines import page_items as recognised_items
-from kgrag.ingestion.load.ocr.page_text import Box, PageText, Piece, RuledCell, RuledTable
+from kgrag.ingestion.load.ocr.lines import placed
+from kgrag.ingestion.load.ocr.page_text import Box, PageText, Piece
 from kgrag.ingestion.load.page_tables import Item, Line, Table
 from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.seen import numbers_in, out_of_order, page_items
@@ -292,18 +292,17 @@ def test_a_table_goes_on_over_pages_and_so_does_a_paragraph():
 
 def test_a_table_goes_on_over_pages_of_any_kind():
     """In Markdown, recognised or in the text layer; rows stay on the pages where they begin."""
-    cells = [
-        RuledCell(i, j, 1, 1, (row[j],))
-        for i, row in enumerate(boxes(("B2", "C3")))
-        for j in (0, 1)
-    ]
-    recognised = PageText((RuledTable(Box(0, 0, 200, 60), tuple(cells)),), 200, 60)
+    found = Table(
+        (("B", "2"), ("C", "3")), ((0, 1), (2, 3)), (0.0, 100.0, 200.0), frozenset(range(4)),
+        ruled=None, last_full=(False, False),
+    )  # fmt: skip
+    pieces = tuple(piece for row in boxes(("B2", "C3")) for piece in row)
     layer = Table(
         (("D", "4"), ("E", "5")), ((0, 1), (2, 3)), (60.0, 200.0, 500.0), last_full=(False, False)
     )
     pages: list[list[Item]] = [
         page_items("Targets\n\n| Item | 2025 |\n| --- | --- |\n| A | 1 |"),
-        recognised_items(recognised, scale=1.0),
+        [item for item, _ in placed(PageText(pieces, (found,)), scale=1.0)],
         [layer],
         page_items("|  |  |\n| --- | --- |\n| Item | 2025 |\n| F | 6 |\n\nEnd."),
         page_items("| F | 6 | 7 |\n| --- | --- | --- |\n| G | 7 | 8 |"),

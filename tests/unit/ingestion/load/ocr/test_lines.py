@@ -5,10 +5,10 @@ import json
 import pytest
 
 from kgrag.ingestion.load.ocr.engine import Read
-from kgrag.ingestion.load.ocr.lines import Quotes, as_printed, doubts, in_reading_order, page_items
+from kgrag.ingestion.load.ocr.lines import Quotes, as_printed, doubts, placed
 from kgrag.ingestion.load.ocr.page import _piece
-from kgrag.ingestion.load.ocr.page_text import Box, PageText, Piece, RuledCell, RuledTable
-from kgrag.ingestion.load.page_tables import Line, expand
+from kgrag.ingestion.load.ocr.page_text import Box, PageText, Piece
+from kgrag.ingestion.load.page_tables import Line, Table, expand
 
 
 def piece(text, left, top, *, size=20, confidence=0.99, doubtful=()):
@@ -16,27 +16,29 @@ def piece(text, left, top, *, size=20, confidence=0.99, doubtful=()):
     return Piece(text, Box(left, top, left + width, top + size), confidence, doubtful)
 
 
-TABLE = RuledTable(
-    Box(0, 100, 400, 200),
-    (
-        RuledCell(0, 0, 2, 1, (piece("指标", 10, 130),)),
-        RuledCell(0, 1, 1, 2, (piece("目标", 200, 105),)),
-        RuledCell(1, 1, 1, 1, (piece("2025年", 150, 155),)),
-        RuledCell(1, 2, 1, 1, (piece("2030年", 300, 155),)),
-        RuledCell(2, 0, 1, 1, (piece("绿色工厂", 10, 180), piece("数量", 10, 200))),
-        RuledCell(2, 1, 1, 1, ()),
-        RuledCell(2, 2, 1, 1, (piece("8", 300, 180),)),
-    ),
+CELLS = (
+    piece("指标", 10, 130), piece("目标", 200, 105), piece("2025年", 150, 155),
+    piece("2030年", 300, 155), piece("绿色工厂", 10, 180), piece("8", 300, 180),
+)  # fmt: skip
+TABLE = Table(
+    (("指标", "目标", "目标"), ("指标", "2025年", "2030年"), ("绿色\n工厂", "", "8")),
+    ((0, 1, 1), (0, 2, 3), (4, 5, 6)),
+    (0.0, 140.0, 280.0, 400.0),
+    frozenset(range(6)),
 )
+
+
+def items(*pieces, tables=(), scale=1.0):
+    return [item for item, _ in placed(PageText(pieces, tables), scale=scale)]
 
 
 def test_a_page_survives_being_kept():
     """As JSON and back it is the same, tables too."""
-    page = PageText(((piece("甲", 1, 2, doubtful=("3",)),), TABLE), 500, 700, 1, 2.5, 1)
+    page = PageText((piece("甲", 1, 2, doubtful=("3",)),), (TABLE,), 1, 2.5, 1)
     assert PageText.from_json(page.to_json()) == page
 
 
-@pytest.mark.parametrize("broken", [{}, {"blocks": 3}, {"blocks": [], "other": 1}, [], None])
+@pytest.mark.parametrize("broken", [{}, {"pieces": 3}, {"pieces": [{"text": "甲"}]}, [], None])
 def test_what_is_no_page_is_an_error(broken):
     """A file that was changed by hand is not taken for a page."""
     with pytest.raises(ValueError, match="PageText"):
@@ -45,18 +47,18 @@ def test_what_is_no_page_is_an_error(broken):
 
 def test_a_ruled_table_becomes_markdown():
     """Merged labels are repeated, empty cells stay, lines within a cell are joined."""
-    (rows,) = expand([page_items(PageText((TABLE,), 500, 700), scale=1.0)])
+    (rows,) = expand([items(*CELLS, tables=(TABLE,))])
     assert [row.text for row in rows] == [
         "| 指标 | 目标 2025年 | 目标 2030年 |",
         "| --- | --- | --- |",
-        "| 绿色工厂数量 |  | 8 |",
+        "| 绿色工厂 |  | 8 |",
     ]
 
 
 def test_gaps_in_a_row_become_tabs_and_blanks():
     """As in PDFs: a tab between columns, a blank between words, nothing in a broken line."""
     row = (piece("甲", 0, 0), piece("乙", 20, 0), piece("丙", 55, 0), piece("丁", 120, 0))
-    (line,) = page_items(PageText((row,), 500, 700), scale=0.5)
+    (line,) = items(*row, scale=0.5)
     assert isinstance(line, Line)
     assert line.text == "甲乙 丙\t丁"
     assert (line.left, line.right, line.height) == (0, 70, 10)
@@ -65,11 +67,11 @@ def test_gaps_in_a_row_become_tabs_and_blanks():
 def test_doubt_is_told_by_page():
     """Lines are counted, numbers named once."""
     row = (piece("甲", 0, 0, confidence=0.7), piece("乙3", 50, 0, doubtful=("3", "3")))
-    assert doubts(PageText((row,), 9, 9), 3) == [
+    assert doubts(PageText(row), 3) == [
         "page 3: 1 of 2 lines read with doubt (below 0.8)",
         "page 3: numbers read with doubt (1): 3",
     ]
-    assert doubts(PageText(((piece("甲", 0, 0),),), 9, 9), 1) == []
+    assert doubts(PageText((piece("甲", 0, 0),)), 1) == []
 
 
 def test_a_number_is_in_doubt_for_one_digit():
@@ -80,18 +82,13 @@ def test_a_number_is_in_doubt_for_one_digit():
     assert _piece(Read(text, 0.97, tuple(sure)), Box(0, 0, 9, 9)).doubtful == ("13.5%",)
 
 
-def flat(blocks):
-    return [piece for block in blocks if not isinstance(block, RuledTable) for piece in block]
-
-
 def test_columns_of_prose_are_read_one_by_one():
     """What reaches over the gutter ends the columns above it."""
     text = "长长长长长长长长长长长长"
     left = [piece(f"左{i}{text}", 0, 100 + 30 * i) for i in range(5)]
     right = [piece(f"右{i}{text}", 320, 100 + 30 * i) for i in range(5)]
     head, foot = piece("题" * 15, 150, 40), piece("尾" * 20, 100, 300)
-    rows = in_reading_order([*right, foot, *left, head], (), width=600)
-    assert [p.text[:2] for p in flat(rows)] == [
+    assert [line.text[:2] for line in items(*right, foot, *left, head)] == [
         "题题", *(f"左{i}" for i in range(5)), *(f"右{i}" for i in range(5)), "尾尾",
     ]  # fmt: skip
 
@@ -100,16 +97,13 @@ def test_rows_of_an_unruled_table_stay_rows():
     """Short cells on both sides of a gap are no columns of prose."""
     left = [piece(f"指标{i}", 0, 30 * i) for i in range(6)]
     right = [piece(f"{i}.5", 320, 30 * i) for i in range(6)]
-    rows = in_reading_order([*right, *left], (), width=600)
-    assert [p.text for p in flat(rows)] == [t for i in range(6) for t in (f"指标{i}", f"{i}.5")]
+    assert [line.text for line in items(*right, *left)] == [f"指标{i}\t{i}.5" for i in range(6)]
 
 
 def test_a_table_stands_where_it_begins():
     """Between the lines above and below."""
-    rows = in_reading_order([piece("下", 0, 300), piece("上", 0, 50)], [TABLE], width=600)
-    assert [row if isinstance(row, RuledTable) else row[0].text for row in rows] == [
-        "上", TABLE, "下",
-    ]  # fmt: skip
+    found = items(*CELLS, piece("下", 0, 300), piece("上", 0, 50), tables=(TABLE,))
+    assert [i.text if isinstance(i, Line) else "表" for i in found] == ["上", "表", "下"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from kgrag.errors import IngestionError
-from kgrag.ingestion.load.ocr.lines import page_items
+from kgrag.ingestion.load.ocr.lines import placed
 from kgrag.ingestion.load.ocr.page import read_page
 from kgrag.ingestion.load.picture import open_pictures
 from kgrag.ingestion.load.reflow import reflow
@@ -22,7 +22,7 @@ LINES = (
 
 
 def text_of(page):
-    return reflow([page_items(page, scale=0.36)])[0]
+    return reflow([[item for item, _ in placed(page, scale=0.36)]])[0]
 
 
 def bare(text):
@@ -119,13 +119,15 @@ def test_two_columns_are_read_one_after_the_other(sheet, engine):
         "全市新增绿色工厂十二家，",
         "比上年增加三家，其中钢铁",
         "两家，建材一家。园区循环",
-        "化改造全部完成。",
+        "化改造全部完成，余热利用",
+        "项目投产。",
     ]
     right = [
         "下一步将推进节能诊断服务",
         "覆盖规模以上工业企业二百",
         "家，组织碳核算培训六期，",
-        "培训一千二百人次。",
+        "培训一千二百人次，建成智",
+        "慧管理平台。",
     ]
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         page.text(60, 110 + i * 56, a)
