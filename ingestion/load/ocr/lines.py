@@ -76,22 +76,24 @@ def placed(page: PageText, *, scale: float) -> list[tuple[Item, Row]]:
     """
     table_of = {i: table for table in page.tables for i in table.members}
     own = [i for i in range(len(page.pieces)) if i not in table_of]
-    groups = [*([i] for i in own), *(sorted(table.members) for table in page.tables)]
-    fragments = [_fragment(page.pieces, members, scale) for members in groups]
+    fragments = [_fragment(page.pieces, [i], scale) for i in own]
+    fragments += [_fragment(page.pieces, sorted(t.members), scale) for t in page.tables]
     regions = find_columns(fragments, ()) or [Region(tuple(fragments), (0.0, 0.0))]
     usual = statistics.median([page.pieces[i].box.height for i in own] or [1.0])
     quotes = Quotes()
-    found: list[tuple[Item, Row]] = []
-    for region in regions:
-        for line in region.lines():
-            for table, members in groupby(line, table_of.get):
-                row = tuple(page.pieces[i] for i in members)
-                if table:
-                    found.append((_table(table, scale), row))
-                else:
-                    item = region.placed(_line(row, usual, scale, quotes), regions[0].edges)
-                    found.append((item, row))
-    return found
+
+    def item(table: Table | None, row: Row, region: Region) -> Item:
+        if table:
+            return _table(table, scale)
+        return region.placed(_line(row, usual, scale, quotes), regions[0].edges)
+
+    parts = (
+        (table, tuple(page.pieces[i] for i in members), region)
+        for region in regions
+        for line in region.lines()
+        for table, members in groupby(line, table_of.get)
+    )
+    return [(item(*part), part[1]) for part in parts]
 
 
 def _fragment(pieces: Sequence[Piece], members: list[int], scale: float) -> Fragment:
