@@ -424,22 +424,25 @@ def _table(lines: Sequence[Line], marks: Sequence[Mark], *, is_framed: bool) -> 
         spans is None or (spans[0][0] < whole[0] and whole[1] < spans[-1][1])
         for spans in parting.values()
     )
-    if _is_none(rows, columns) or not (is_drawn or _is_regular(rows, columns)):
+    if _is_none(rows, columns, is_drawn=is_drawn) or not (is_drawn or _is_regular(rows, columns)):
         return None
     pieces = [one for row in rows for one in row.pieces]
     figures = map(_are_figures, _by_column(pieces, len(columns))[1:])
     return _written(rows, columns, is_sure=is_drawn or any(figures))
 
 
-def _is_none(rows: Sequence[_Row], columns: Sequence[Span]) -> bool:
-    """Return whether rows are those of a contents page, names with values, or running text."""
+def _is_none(rows: Sequence[_Row], columns: Sequence[Span], *, is_drawn: bool) -> bool:
+    """Return whether rows are those of a contents page, names with values, or running text.
+
+    Names with values between rules or in shaded bands are a table.
+    """
     texts = [[piece.text for piece, _ in row.pieces] for row in rows]
     pieces = [one for row in rows for one in row.pieces]
     across = sum(len(p) > 1 and p[0] == 0 and len(piece.text) > _LABEL for piece, p in pieces)
     leaders = sum(any(map(_LEADERS.search, row)) for row in texts)
     keys = sum(any(map(_KEY.search, row)) for row in texts)
     single = sum(len(row.ends) < 2 for row in rows)
-    most = max(3 * leaders, 2 * keys, 3 * single, 4 * across)
+    most = max(3 * leaders, 0 if is_drawn else 2 * keys, 3 * single, 4 * across)
     is_contents = len(columns) < 4 and _are_pages([row[-1] for row in texts])
     return len(rows) < 2 or most > len(rows) or is_contents
 

@@ -16,7 +16,7 @@ from kgrag.ingestion.load.page_tables import Line
 from kgrag.ingestion.load.parsed import Parsed
 from kgrag.ingestion.load.pdf import read_pdf
 from kgrag.ingestion.load.reflow import reflow
-from scripts.pdf_writer import Block, write_pdf
+from scripts.pdf_writer import Block, Stroke, Words, write_drawn, write_pdf
 
 PARAGRAPH = (
     "为贯彻落实决策部署，到2025年，全省单位地区生产总值能耗比2020年下降14%，PUE降至1.3以下。"
@@ -379,3 +379,26 @@ def test_reflow_for_any_lines(pages):
     source = "".join(line.text for page in pages for line in page)
     left_over = iter(source)
     assert all(char in left_over for char in text if char not in "\n ")
+
+
+def test_labels_with_colons_in_shaded_rows_are_a_table():
+    """Not names with values side by side, which nothing is drawn around."""
+    rows = [
+        ("事项", "材料", "时限"),
+        ("事项一：开业", "身份证明", "即办"),
+        ("事项二：变更", "变更申请", "五个工作日"),
+        ("事项三：注销", "清算报告", "十个工作日"),
+    ]
+    words = [
+        Words(80 + 150 * j, 700 - 30 * i, cell)
+        for i, row in enumerate(rows)
+        for j, cell in enumerate(row)
+    ]
+    bands = [Stroke(70, 690 - 60 * i, 500, 715 - 60 * i, is_box=True) for i in range(2)]
+
+    def lines(*marks: Words | Stroke) -> list[str]:
+        text = read_pdf(write_drawn([marks]), name="a.pdf", stem="x").text
+        return [line for line in text.splitlines() if line.startswith("|")]
+
+    assert lines(*bands, *words)[2] == "| 事项一：开业 | 身份证明 | 即办 |"
+    assert not lines(*words)
