@@ -5,7 +5,7 @@ S. Seth, Hierarchical representation of optically scanned documents, ICPR 1984).
 """
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
@@ -93,6 +93,16 @@ def find_columns(fragments: Sequence[Fragment], across: Sequence[Rule]) -> list[
             notes.append(Region(tuple(small), its_edges))
         regions += notes
     return [region for region in regions if region.fragments]
+
+
+def in_columns(
+    fragments: Iterable[Fragment], across: Sequence[Rule]
+) -> Iterator[tuple[Region, list[int], tuple[float, float]]]:
+    """Yield each line of a page in reading order: its region, characters, and the page's edges."""
+    given = list(fragments)
+    regions = find_columns(given, across) or [Region(tuple(given), (0.0, 0.0))]
+    for region in regions:
+        yield from ((region, line, regions[0].edges) for line in region.lines())
 
 
 class _Band(NamedTuple):

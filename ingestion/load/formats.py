@@ -25,7 +25,21 @@ MEDIA_TYPES = {
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), "picture"),
     **{
         f".{name}": name
-        for name in ("pdf", "doc", "wps", "rtf", "odt", "xls", "et", "ods", "eml", "msg", "jsonl")
+        for name in (
+            "pdf",
+            "doc",
+            "wps",
+            "rtf",
+            "odt",
+            "xls",
+            "et",
+            "ods",
+            "eml",
+            "msg",
+            "jsonl",
+            "ofd",
+            "epub",
+        )
     },
 }
 _OWN = frozenset(suffix.removeprefix(".") for suffix in MEDIA_TYPES)

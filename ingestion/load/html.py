@@ -472,12 +472,18 @@ def _inline_text(root: "HtmlElement") -> Iterator[str]:
             yield (element.tail or "").strip()
 
 
-def read_html(data: bytes, *, name: str, stem: str) -> Parsed:
+def read_html(data: bytes, *, name: str, stem: str, is_article: bool = False) -> Parsed:
     """Return a page's article: paragraphs and table rows on lines of their own.
 
     The article is the innermost element with 80 % of the page's sentences outside links, without
     menus, footers, share buttons and hidden parts. The title is the page's `ArticleTitle`, a
     heading that the window's title repeats, or the window's title.
+
+    Args:
+        data: The whole page.
+        name: The file, for messages.
+        stem: The title where the page has none.
+        is_article: Whether there is nothing else in it: a mail, a chapter of a book.
 
     Raises:
         IngestionError: It is not text or not a page.
@@ -491,7 +497,7 @@ def read_html(data: bytes, *, name: str, stem: str) -> Parsed:
     _drop_silent(page)
     box = read_box(_texts_by_cell(page))
     _drop_furniture(page, hidden)
-    article = find_article(page)
+    article = page if is_article else find_article(page)
     before, behind = beside_article(article)
     lines = [*before, *page_lines(article), *behind]
     kept = [line for line in lines if not _FURNITURE_LINE.fullmatch(line.text)]

@@ -41,6 +41,8 @@ _READERS = {
     "msg": "mail:read_msg",
     "mht": "mail:read_page",
     "csv": "spreadsheet:read_separated",
+    "ofd": "ofd:read_ofd",
+    "epub": "epub:read_epub",
     **dict.fromkeys(("doc", "wps", "rtf", "odt"), _OFFICE),
     **dict.fromkeys(("xlsx", "xls", "et", "ods"), _SHEETS),
 }

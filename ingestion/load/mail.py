@@ -130,7 +130,7 @@ def _of_mime(data: bytes, name: str) -> _Mail:
 
 def _parsed(mail: _Mail, name: str, stem: str) -> Parsed:
     if mail.html.strip():
-        parsed = read_html(mail.html, name=name, stem=stem)
+        parsed = read_html(mail.html, name=name, stem=stem, is_article=True)
     elif mail.plain.strip():
         parsed = read_plain(mail.plain, name=name, stem=stem)
     else:

@@ -17,7 +17,7 @@ from kgrag.text.messages import message, without_start
 from kgrag.text.visible import parted, shown_path
 
 _REMEDIES = {
-    **dict.fromkeys((".ceb", ".ofd", ".caj"), message("export it as PDF")),
+    **dict.fromkeys((".ceb", ".caj"), message("export it as PDF")),
     ".xlsb": message("save it as .xlsx"),
     **dict.fromkeys((".ppt", ".dps"), message("save it as .pptx")),
     ".json": message("save it as .jsonl of {{id, title, text}}"),

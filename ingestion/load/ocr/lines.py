@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from kgrag.ingestion.load.columns import Fragment, Region, find_columns
+from kgrag.ingestion.load.columns import Fragment, in_columns
 from kgrag.ingestion.load.ocr.page_text import DOUBT, PageText, Piece
 from kgrag.ingestion.load.page_tables import Item, Line, Table
 from kgrag.text.messages import message
@@ -78,22 +78,17 @@ def placed(page: PageText, *, scale: float) -> list[tuple[Item, Row]]:
     own = [i for i in range(len(page.pieces)) if i not in table_of]
     fragments = [_fragment(page.pieces, [i], scale) for i in own]
     fragments += [_fragment(page.pieces, sorted(t.members), scale) for t in page.tables]
-    regions = find_columns(fragments, ()) or [Region(tuple(fragments), (0.0, 0.0))]
     usual = statistics.median([page.pieces[i].box.height for i in own] or [1.0])
     quotes = Quotes()
-
-    def item(table: Table | None, row: Row, region: Region) -> Item:
-        if table:
-            return _table(table, scale)
-        return region.placed(_line(row, usual, scale, quotes), regions[0].edges)
-
-    parts = (
-        (table, tuple(page.pieces[i] for i in members), region)
-        for region in regions
-        for line in region.lines()
-        for table, members in groupby(line, table_of.get)
-    )
-    return [(item(*part), part[1]) for part in parts]
+    found: list[tuple[Item, Row]] = []
+    for region, line, edges in in_columns(fragments, ()):
+        for table, members in groupby(line, table_of.get):
+            row = tuple(page.pieces[i] for i in members)
+            if table:
+                found.append((_table(table, scale), row))
+            else:
+                found.append((region.placed(_line(row, usual, scale, quotes), edges), row))
+    return found
 
 
 def _fragment(pieces: Sequence[Piece], members: list[int], scale: float) -> Fragment:

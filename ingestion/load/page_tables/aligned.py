@@ -93,7 +93,7 @@ def aligned_tables(
         rulings: Of the page.
         fills: Its shaded boxes.
     """
-    lines: list[Line] = [_pieces(line) for line in text_lines(chars)]
+    lines: list[Line] = [pieces(line) for line in text_lines(chars)]
     flat = [r for r in straightened(rulings) if r.across]
     bands = _bands(fills)
     marks = [Mark(r.at, (r.start, r.end), True) for r in flat]
@@ -114,13 +114,14 @@ def _without(lines: Sequence[Line], taken: frozenset[int]) -> list[Line]:
     return [line for line in kept if line]
 
 
-def _pieces(line: TextLine, apart: float = _APART) -> list[TextLine]:
-    pieces: list[list[Char]] = [[line.chars[0]]]
+def pieces(line: TextLine, apart: float = _APART) -> list[TextLine]:
+    """Return the parts of a line between gaps wider than so many characters."""
+    parts: list[list[Char]] = [[line.chars[0]]]
     for before, char in pairwise(line.chars):
         if char.left - before.right > apart * min(before.size, char.size):
-            pieces.append([])
-        pieces[-1].append(char)
-    return [TextLine(tuple(piece)) for piece in pieces]
+            parts.append([])
+        parts[-1].append(char)
+    return [TextLine(tuple(part)) for part in parts]
 
 
 def level_runs(rulings: Sequence[Ruling]) -> list[list[Ruling]]:
@@ -305,7 +306,7 @@ def _parted(line: Line, columns: Sequence[Span]) -> Iterator[tuple[TextLine, lis
     for piece in line:
         places = _covered(piece, columns)
         if len(places) > 1:
-            parts = _pieces(piece, _SLIGHT)
+            parts = pieces(piece, _SLIGHT)
             own = [_covered(part, columns) for part in parts]
             if all(len(place) == 1 for place in own):
                 by_column: dict[int, list[Char]] = {}
@@ -442,7 +443,7 @@ def _is_none(rows: Sequence[_Row], columns: Sequence[Span], *, is_drawn: bool) -
     leaders = sum(any(map(_LEADERS.search, row)) for row in texts)
     keys = sum(any(map(_KEY.search, row)) for row in texts)
     single = sum(len(row.ends) < 2 for row in rows)
-    most = max(3 * leaders, 0 if is_drawn else 2 * keys, 3 * single, 4 * across)
+    most = max(3 * leaders, 2 * keys * (not is_drawn), 3 * single, 4 * across)
     is_contents = len(columns) < 4 and _are_pages([row[-1] for row in texts])
     return len(rows) < 2 or most > len(rows) or is_contents
 

@@ -129,7 +129,7 @@ def rulings(page: "PdfPage") -> tuple[list[Ruling], list[Box]]:
         if kind == raw.FPDF_PAGEOBJ_PATH:
             shaded = _is_shaded(item)
             for figure, is_stroke in _figures(item, matrix):
-                found += _lines(figure, is_drawn=is_stroke)
+                found += straight_lines(figure, is_drawn=is_stroke)
                 xs, ys = [x for x, _ in figure], [y for _, y in figure]
                 wide, high = max(xs) - min(xs), max(ys) - min(ys)
                 if len(figure) > 3 and min(wide, high) >= _THIN and high < _TALLEST and shaded:
@@ -137,7 +137,7 @@ def rulings(page: "PdfPage") -> tuple[list[Ruling], list[Box]]:
         elif kind == raw.FPDF_PAGEOBJ_IMAGE:
             box = bounds(item, matrix)
             if box and min(box[2] - box[0], box[3] - box[1]) < _THIN:
-                found += _lines([box[:2], box[2:]], is_drawn=True)
+                found += straight_lines([box[:2], box[2:]], is_drawn=True)
     return found, boxes
 
 
@@ -216,7 +216,7 @@ def _is_shaded(path: Any) -> bool:
     )
 
 
-def _lines(figure: list[Point], *, is_drawn: bool) -> Iterable[Ruling]:
+def straight_lines(figure: list[Point], *, is_drawn: bool) -> Iterable[Ruling]:
     """Yield a figure's horizontal and vertical sides; of a thin box its middle."""
     xs, ys = [x for x, _ in figure], [y for _, y in figure]
     wide, high = max(xs) - min(xs), max(ys) - min(ys)

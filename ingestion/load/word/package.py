@@ -83,12 +83,10 @@ class WordPackage:
         """
         from lxml import etree
 
-        info = self.entries.get(path.lower())
-        if info is None:
+        if path.lower() not in self.entries:
             return None
-        self.n_bytes += info.file_size
-        self._bound(self.n_bytes, _MAX_BYTES, "bytes unpacked", path)
-        data = without.sub(b"", self._bytes(info)) if without else self._bytes(info)
+        data = self.content(path)
+        data = without.sub(b"", data) if without else data
         self.n_tags += data.count(b"<") + data.count(b'="') + data.count(b"='")
         self._bound(self.n_tags, _MAX_TAGS, "tags and attributes", path)
         data = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)
@@ -108,6 +106,24 @@ class WordPackage:
                 )
             )
         return root
+
+    def content(self, path: str) -> bytes:
+        """Return a part's bytes; nothing if there is no such part.
+
+        Raises:
+            IngestionError: With those read before it is larger than a file's text can be.
+            NotWordError: It is encrypted.
+        """
+        info = self.entries.get(path.lower())
+        if info is None:
+            return b""
+        self.n_bytes += info.file_size
+        self._bound(self.n_bytes, _MAX_BYTES, "bytes unpacked", path)
+        try:
+            with self.archive.open(info) as part:
+                return part.read(info.file_size)
+        except RuntimeError as exc:  # an encrypted entry
+            raise NotWordError(f"{info.filename}: {exc}") from exc
 
     def related(self, kind: str) -> "list[Element]":
         """Return the roots of the parts that the main part names by a kind, e.g. `styles`."""
@@ -133,13 +149,6 @@ class WordPackage:
                 path=path,
                 limit=limit,
             )
-
-    def _bytes(self, info: zipfile.ZipInfo) -> bytes:
-        try:
-            with self.archive.open(info) as part:
-                return part.read(info.file_size)
-        except RuntimeError as exc:  # an encrypted entry
-            raise NotWordError(f"{info.filename}: {exc}") from exc
 
 
 def open_package(data: bytes, name: str, main: str = "word/document.xml") -> WordPackage:
