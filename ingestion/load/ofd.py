@@ -76,11 +76,9 @@ def _pages(package: WordPackage, body: "Element") -> Iterator[list[Item]]:
     }
     for number, page in enumerate(document.iterfind("{*}Pages/{*}Page")):
         root = package.tree(_path(place, page.get("BaseLoc")))
-        used = (
-            []
-            if root is None
-            else [templates.get(t.get("TemplateID")) for t in root.iterfind("{*}Template")]
-        )
+        if root is None:
+            raise NotWordError(message("page {number} is missing", number=number + 1))
+        used = (templates.get(each.get("TemplateID")) for each in root.iterfind("{*}Template"))
         layers = [part for part in (*used, root) if part is not None]
         chars: list[Char] = []
         for layer in layers:

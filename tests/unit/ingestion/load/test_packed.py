@@ -79,11 +79,29 @@ def test_ofd_marks_across_a_page_are_not_read():
         ofd([[(1, 2, "甲")]], more=['<ofd:TextObject Boundary="a b"/>']),
         ofd([[(1, 2, "甲")]], more=['<ofd:TextObject Size="" CTM="1 0"/>']),
         ofd([[(1, 2, "甲" * 60_000)]]),
-        ofd([[]]).replace(b"Doc_0/Document.xml<", b"../../etc/passwd..<"),
     ],
 )
 def test_damaged_ofd_is_said(data):
     with pytest.raises(IngestionError, match=r"^a\.ofd: is damaged or no OFD file"):
+        read_ofd(data, name="a.ofd", stem="a")
+
+
+@pytest.mark.parametrize(
+    ("place", "what"),
+    [("Content.xml", "page 1 is missing"), ("../../../a.xml", "page 1 is missing")],
+)
+def test_a_page_that_is_not_in_an_ofd_is_said(place, what):
+    """And what leads out of the file is not in it."""
+    body = "<ofd:DocBody><ofd:DocRoot>D/Document.xml</ofd:DocRoot></ofd:DocBody>"
+    page = f'<ofd:Pages><ofd:Page BaseLoc="{place}"/></ofd:Pages>'
+    data = packed(
+        {
+            "OFD.xml": f"<ofd:OFD {OFD}>{body}</ofd:OFD>",
+            "D/Document.xml": f"<ofd:Document {OFD}>{page}</ofd:Document>",
+        }
+    )
+
+    with pytest.raises(IngestionError, match=what):
         read_ofd(data, name="a.ofd", stem="a")
 
 
